@@ -1,0 +1,145 @@
+"""The words of the contract as values: frozen, no I/O, the same shape in code and in JSON."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Verify = Literal["annotate", "strict", "off"]
+Status = Literal["answered", "partial", "abstained"]
+Verdict = Literal["supported", "partly", "unsupported"]
+
+
+class Value(BaseModel):
+    """A frozen value that refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class YearRange(Value):
+    """Inclusive bounds on the year of publication."""
+
+    gte: int | None = None
+    lte: int | None = None
+
+
+class QuestionFilters(Value):
+    """Which papers may be found, shown and cited."""
+
+    year: YearRange | int | None = None
+    venue: str | None = None
+    author: str | None = None
+    paper_ids: tuple[str, ...] | None = None
+
+
+class Turn(Value):
+    """One earlier message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, Field(max_length=20_000)]
+
+
+class Question(Value):
+    """What `POST /v1/ask` takes; only `question` is needed."""
+
+    question: Annotated[str, Field(min_length=1, max_length=4_000)]
+    history: Annotated[tuple[Turn, ...], Field(max_length=50)] = ()
+    filters: QuestionFilters = QuestionFilters()
+    top_k: Annotated[int, Field(ge=1, le=100)] = 8
+    collection: str = "default"
+    verify: Verify | None = None
+    stream: bool = False
+
+
+class AnswerHit(Value):
+    """A retrieved passage with its place in its abstract and its scores."""
+
+    passage_id: str
+    paper_id: str
+    title: str | None
+    text: str
+    start: int
+    end: int
+    score: float
+    dense_rank: int | None = None
+    lexical_rank: int | None = None
+
+
+class Citation(Value):
+    """A mark `[number]` resolved to words: `abstract[start:end] == quote`."""
+
+    number: int
+    paper_id: str
+    title: str | None
+    authors: tuple[str, ...]
+    year: int | None
+    venue: str | None
+    url: str | None
+    quote: str
+    start: int
+    end: int
+    passage_id: str
+    retracted: bool = False
+
+
+class Sentence(Value):
+    """A sentence of the answer: `answer[start:end] == text`, checked against its citations."""
+
+    text: str
+    start: int
+    end: int
+    citations: tuple[int, ...]
+    verdict: Verdict | None
+    score: float | None
+
+
+class Dropped(Value):
+    """Words or a mark of the draft that the reader does not see, and why."""
+
+    text: str
+    why: str
+
+
+class Provenance(Value):
+    """What made the answer: enough to make it again."""
+
+    model: str
+    prompt: str
+    index: str
+    collection: str
+    seed: int | None
+
+
+class Usage(Value):
+    """Tokens as the model counted them; 0 where no model was called."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Timings(Value):
+    """Milliseconds by stage."""
+
+    retrieve: int = 0
+    generate: int = 0
+    verify: int = 0
+    total: int = 0
+
+
+class Answer(Value):
+    """The reply to a question. `reason` is set where the status is not `answered`."""
+
+    id: str
+    question: str
+    standalone_question: str
+    status: Status
+    reason: str | None
+    answer: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    hits: tuple[AnswerHit, ...]
+    near_misses: tuple[AnswerHit, ...]
+    provenance: Provenance
+    usage: Usage
+    timings_ms: Timings
+    dropped: tuple[Dropped, ...]
+    truncated: bool

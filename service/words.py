@@ -1,0 +1,128 @@
+"""The words, numbers and names of a sentence, in a form that can be compared (pure).
+
+Two sentences that say the same thing differ in inflection, mark-up and spelling of numbers: "10,632 images" and
+"10632 image", "2.1$\\times$" and "2.1x". Everything here maps such variants onto one form.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+import snowballstemmer
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both but by can
+    could did do does doing done down during each either et few for from further get gets got had has have having he her here
+    hers him his how however i if in into is it its itself just let like many may me might more most much must my no nor not of off
+    on once one only or other our ours out over own per s same she should so some such t than that the their theirs them then
+    there these they this those through to too under until up upon us very via was we were what when where whether which while who
+    whom whose why will with within without would yet you your yours there's it's""".split()
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_MARKUP = re.compile(
+    r"\\(?:textit|textbf|emph|text|textrm|textsc|mathrm|mathcal|mathbb|mathbf|mathit|mathsf|operatorname|boldsymbol|bf|it|em)\b\*?"
+    r"|</?(?:i|b|em|strong|sub|sup|sc|italic|bold)>|[{}$*`~^]|\\[,;:!]|\\(?=[%&#_$])"
+)
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def plain(text: str) -> str:
+    """`text` without mark-up (LaTeX font commands, HTML and Markdown emphasis), compatibility forms folded."""
+    text = unicodedata.normalize("NFKC", text.replace("\\times", "×").replace("\\sim", "~").replace("\\pm", "±"))
+    return _MARKUP.sub("", text).replace("−", "-").replace("‐", "-").replace("‑", "-")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The English (Porter 2) stem of one word, accents folded."""
+    folded = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
+    return str(_STEMMER.stemWord(folded.replace("’", "'").removesuffix("'s")))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of `text` in order, as written, mark-up gone."""
+    return _WORD.findall(plain(text))
+
+
+@lru_cache(maxsize=8_192)
+def stems(text: str) -> tuple[str, ...]:
+    """Stems of the content words of `text` in order: no stop words, no bare punctuation."""
+    return tuple(stem(word) for word in tokens(text) if word.casefold() not in STOP_WORDS)
+
+
+class Number(NamedTuple):
+    """A number of a text: its value, its unit ("%", "×", "" …) and where it stands in `tokens(text)`'s plain text."""
+
+    value: float
+    unit: str
+    start: int
+    end: int
+
+
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12}
+_NUMBER_WORDS = {
+    word: value
+    for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+} | {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000, "million": 1_000_000}
+_UNITS = {
+    "%": "%", "percent": "%", "per cent": "%", "pp": "%", "percentage point": "%", "percentage points": "%",
+    "×": "×", "x": "×", "times": "×", "fold": "×", "-fold": "×", "-times": "×",
+    "ms": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "seconds": "s", "minutes": "min", "min": "min", "hours": "h", "hour": "h",
+    "h": "h", "days": "d", "day": "d", "weeks": "w", "months": "mo", "years": "y", "gb": "gb", "mb": "mb", "tb": "tb", "kb": "kb", "hz": "hz", "khz": "khz",
+    "mhz": "mhz", "ghz": "ghz", "mg": "mg", "kg": "kg", "g": "g", "μg": "μg", "ml": "ml", "mm": "mm", "cm": "cm", "km": "km", "nm": "nm", "mmhg": "mmhg", "db": "db",
+    "dbz": "dbz", "fps": "fps", "bit": "bit", "bits": "bit", "-bit": "bit", "bits.": "bit", "°c": "°c", "k": "k",
+}  # fmt: skip
+_NUMBER = re.compile(
+    r"(?P<sign>(?<![^\s(=~])-)?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?:(?P<scale>[kKMB])(?![\w])|\s?-?(?P<scaleword>thousand|million|billion|trillion|bn)\b)?"
+    r"(?:\s?(?P<unit>%|×|percentage points?|per\s?cent|-?fold\b|-?times\b|-?bits?\b|x\b|°C\b|"
+    r"(?:ms|milliseconds|sec|seconds|s|minutes|min|hours?|h|days?|weeks|months|years|[GMTKgmtk][Bb]|k?Hz|[MG]Hz|mg|kg|μg|ml|mm|cm|km|nm|mmHg|dBZ?|fps)\b))?"
+)
+_WORD_NUMBER = re.compile(r"\b(" + "|".join(word for word in _NUMBER_WORDS if word != "one") + r")\b(?:[\s-](times|fold|bits?|percent)\b)?", re.I)
+
+
+@lru_cache(maxsize=8_192)
+def numbers(text: str) -> tuple[Number, ...]:
+    """The numbers of `text` in order. "one" is left out (a pronoun more often than a number)."""
+    text = plain(text)
+    found = [_number(match) for match in _NUMBER.finditer(text)]
+    taken = [(number.start, number.end) for number in found]
+    for match in _WORD_NUMBER.finditer(text):
+        if not any(start < match.end() and match.start() < end for start, end in taken):
+            unit = _UNITS.get((match.group(2) or "").casefold(), "")
+            found.append(Number(float(_NUMBER_WORDS[match.group(1).casefold()]), unit, match.start(), match.end()))
+    return tuple(sorted(found, key=lambda number: number.start))
+
+
+def _number(match: re.Match[str]) -> Number:
+    scale = (match.group("scale") or match.group("scaleword") or "").casefold()
+    value = float(match.group("digits").replace(",", "")) * _SCALES.get(scale, 1.0)
+    value = -value if match.group("sign") else value
+    unit = re.sub(r"\s", "", (match.group("unit") or "").casefold())
+    return Number(value, _UNITS.get(unit, unit), match.start(), match.end())
+
+
+_NAME = re.compile(r"[^\W_]+(?:[-‑+./][^\W_]+)*\+*")
+_HAS_NAME_SHAPE = re.compile(r"[^\W\d_]*[a-z][^\W\d_]*[A-Z]|^[A-Z]{2,}|[A-Za-z]\d|\d[A-Z]|^[A-Z][a-z]*\d|\+$")
+_PLAIN_CAPITAL = re.compile(r"^[A-Z][a-z’']+$")
+
+
+@lru_cache(maxsize=8_192)
+def names(text: str) -> frozenset[str]:
+    """Named methods, data sets and people in `text`, folded: words with inner capitals, digits among letters, acronyms, and capitalised words that do not open the sentence."""
+    text = plain(text)
+    found = set()
+    for match in _NAME.finditer(text):
+        word = match.group()
+        opens = not text[: match.start()].strip(" \"'“‘(*-") or text[: match.start()].rstrip(" \"'“‘(*")[-1:] in {".", ":", "?", "!"}
+        if _HAS_NAME_SHAPE.search(word) or (_PLAIN_CAPITAL.match(word) and not opens and word.casefold() not in STOP_WORDS):
+            found.add(fold_name(word))
+    return frozenset(found - {""})
+
+
+def fold_name(word: str) -> str:
+    """A name as compared: letters and digits only, lower case, plural s of an acronym gone."""
+    if re.fullmatch(r"[A-Z0-9-]{2,}s", word):
+        word = word[:-1]
+    return re.sub(r"[^\w+]|_", "", word).casefold()
