@@ -80,7 +80,7 @@ def _spelled_or_builtin(model: str) -> str:
 
 
 KeyHash = Annotated[str, BeforeValidator(_hashed)]
-Url = Annotated[str | None, BeforeValidator(_url)]
+Url = Annotated[str | None, BeforeValidator(_url), Field(repr=False, max_length=2_000)]
 
 
 class Section(BaseModel):
@@ -246,7 +246,7 @@ class Settings(Section):
 
 def setting_keys() -> list[str]:
     """Every setting as a dotted key, in the order of the sections."""
-    sections = {"llm": Llm, "embeddings": Embeddings, "store": StoreSettings}
+    sections: dict[str, type[Section]] = {"llm": Llm, "embeddings": Embeddings, "store": StoreSettings}
     sections |= {"retrieval": Retrieval, "answer": AnswerSettings, "server": Server}
     return [f"{table}.{leaf}" for table, section in sections.items() for leaf in section.model_fields]
 

@@ -48,11 +48,12 @@ class Layers:
             if key in self.keys:
                 self.put(key, value, Origin("file", f"{key} in {path.name}"))
             else:
-                self.faults.append(f"{key} in {path.name} is not a setting{nearest(key, self.keys)}.")
+                self.faults.append(f"{key} in {path.name} is not a setting{nearest(key, self.keys)}")
 
     def _parse(self, path: Path) -> Mapping[str, object]:
         try:
-            return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+            # With a last line end the parser names the line, not just "at end of document".
+            return tomllib.loads(path.read_bytes().decode("utf-8-sig") + "\n")
         except OSError as error:
             self.faults.append(f"{path.name} can't be read: {error.strerror or 'it is not a file'}.")
         except UnicodeDecodeError:
@@ -68,7 +69,7 @@ class Layers:
             if not name.startswith(PREFIX) or name == FILE_VARIABLE:
                 continue
             if name not in names:
-                self.faults.append(f"{name} is not a setting{nearest(name.upper(), [*names, FILE_VARIABLE])}.")
+                self.faults.append(f"{name} is not a setting{nearest(name.upper(), [*names, FILE_VARIABLE])}")
             elif not value.isprintable():
                 self.faults.append(f"{name} holds characters that can't be printed.")
             elif value.strip():
@@ -78,7 +79,7 @@ class Layers:
         """Values given on the command line, by dotted key; None means the flag was not given."""
         for key, value in flags.items():
             if key not in self.keys:
-                self.faults.append(f"{key} is not a setting{nearest(key, self.keys)}.")
+                self.faults.append(f"{key} is not a setting{nearest(key, self.keys)}")
             elif value is not None:
                 self.put(key, value, Origin("flag", "--" + key.rpartition(".")[2].replace("_", "-")))
 
@@ -102,12 +103,12 @@ def variable(key: str) -> str:
 
 
 def nearest(wrong: str, right: Collection[str]) -> str:
-    """`; did you mean X?` for the nearest right name, or nothing where none is near."""
+    """`; did you mean X?` for the nearest right name, or a full stop where none is near."""
     close = difflib.get_close_matches(wrong, right, n=1, cutoff=0.6)
     if not close:
         leaves = {re.split(r"\.|__", name)[-1]: name for name in right}
         close = [leaves[leaf] for leaf in difflib.get_close_matches(re.split(r"\.|__", wrong)[-1], leaves, n=1)]
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {close[0]}?" if close else "."
 
 
 def _flatten(table: Mapping[str, object], keys: Collection[str], prefix: str = "") -> list[tuple[str, object]]:
