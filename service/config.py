@@ -80,7 +80,7 @@ def _spelled_or_builtin(model: str) -> str:
 
 
 KeyHash = Annotated[str, BeforeValidator(_hashed)]
-Url = Annotated[str | None, BeforeValidator(_url), Field(repr=False, max_length=2_000)]
+Url = Annotated[Annotated[str, Field(max_length=2_000)] | None, BeforeValidator(_url), Field(repr=False)]
 
 
 class Section(BaseModel):
@@ -185,7 +185,7 @@ class Setting:
     """A setting in force: its value as plain data, secrets masked, and where it came from."""
 
     key: str
-    value: str | int | float | bool | None | list[str]
+    value: str | int | float | bool | list[str] | None
     origin: Literal["default", "file", "environment", "flag"]
     name: str
 
@@ -268,7 +268,7 @@ def _fault(place: Sequence[int | str], message: str, layers: Layers) -> str:
     return f"{layers.label(key)}: {text[:1].lower() + text[1:]}."
 
 
-def _shown(key: str, value: object) -> str | int | float | bool | None | list[str]:
+def _shown(key: str, value: object) -> str | int | float | bool | list[str] | None:
     if isinstance(value, SecretStr):
         return _MASK
     if isinstance(value, tuple):

@@ -10,16 +10,17 @@ from service.config import Settings, is_loopback, setting_keys
 from service.errors import ConfigError
 from service.layers import variable
 
+Flags = dict[str, object] | None
 OPEN_HOST = ".".join("0000")
 
 
-def load(folder: Path, toml: str | None = None, flags: dict[str, object] | None = None, **environ: str) -> Settings:
+def load(folder: Path, toml: str | None = None, flags: Flags = None, **environ: str) -> Settings:
     if toml is not None:
         (folder / "loccit.toml").write_text(toml, encoding="utf-8")
     return Settings.load(flags=flags, environ=environ, cwd=folder)
 
 
-def faults(folder: Path, toml: str | None = None, flags: dict[str, object] | None = None, **environ: str) -> list[str]:
+def faults(folder: Path, toml: str | None = None, flags: Flags = None, **environ: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load(folder, toml, flags, **environ)
     return str(caught.value).splitlines()
@@ -139,9 +140,9 @@ def test_loopback_spellings() -> None:
 
 def test_openai_variables_only_for_openai_models_with_nothing_set(tmp_path: Path) -> None:
     openai = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
-    offline = load(tmp_path, **openai)
+    offline = load(tmp_path, None, None, **openai)
     assert offline.llm.api_key is None and offline.llm.base_url is None
-    settings = load(tmp_path, LOCCIT_LLM__MODEL="openai:m", LOCCIT_LLM__BASE_URL="http://mine", **openai)
+    settings = load(tmp_path, None, None, LOCCIT_LLM__MODEL="openai:m", LOCCIT_LLM__BASE_URL="http://mine", **openai)
     assert settings.llm.api_key is not None and settings.llm.api_key.get_secret_value() == "sk-1"
     assert settings.llm.base_url == "http://mine"
     assert {s.key: s.name for s in settings.sources()}["llm.api_key"] == "OPENAI_API_KEY"
@@ -160,12 +161,12 @@ def test_none_unsets_and_empty_is_unset(tmp_path: Path) -> None:
 
 def test_frozen(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="frozen"):
-        load(tmp_path).server.port = 1  # type: ignore[misc]  # the assignment that must fail
+        setattr(load(tmp_path).server, "port", 1)  # noqa: B010 - a plain assignment would not type
 
 
 @pytest.mark.parametrize("key", setting_keys())
 def test_every_setting_has_a_variable_that_reaches_it(tmp_path: Path, key: str) -> None:
-    found = faults(tmp_path, **{variable(key): "\x07"})
+    found = faults(tmp_path, None, None, **{variable(key): "\x07"})
     assert found == [f"{variable(key)} holds characters that can't be printed."]
 
 
