@@ -1,7 +1,7 @@
 # `make run` serves, `make test` tests; both install what they need into .venv first, once.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types imports house fast slow lock clean
+.PHONY: help install run test check lint types imports house fast slow lock clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -19,6 +19,8 @@ endif
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep '##' Makefile
+
+install: $(RUN_STAMP) ## install into .venv, with the loccit command in .venv/bin
 
 run: $(RUN_STAMP) ## serve on http://127.0.0.1:8000 with the sample papers (ARGS="--port 9000" for other flags)
 	@exec $(PY) -m service serve --with-sample $(ARGS)
@@ -72,13 +74,13 @@ $(RUN_STAMP): requirements.txt
 	rm -rf $(VENV); \
 	echo "Installing into $(VENV), once:"; \
 	"$$python" -m venv $(VENV)
-	$(INSTALL) --require-hashes --only-binary :all: -r requirements.txt
-	$(INSTALL) -q --no-build-isolation --no-index -e .
+	@$(INSTALL) --require-hashes --only-binary :all: -r requirements.txt
+	@$(INSTALL) -q --no-build-isolation --no-index -e .
 	@touch $@
 
 # While this runs the other stamp is away, so that an interrupted install here begins anew too.
 $(DEV_STAMP): $(RUN_STAMP) requirements-dev.txt
 	@mv $(RUN_STAMP) $(VENV)/.paused
-	$(INSTALL) --require-hashes --only-binary :all: -r requirements-dev.txt
+	@$(INSTALL) --require-hashes --only-binary :all: -r requirements-dev.txt
 	@mv $(VENV)/.paused $(RUN_STAMP)
 	@touch $@
