@@ -177,7 +177,7 @@ class Server(Section):
     def accepts(self, key: bytes) -> bool:
         """Whether `key` is one of the configured keys, in a time that does not tell which."""
         given = "sha256:" + hashlib.sha256(key).hexdigest()
-        return any([hmac.compare_digest(given, known) for known in self.api_keys])
+        return any([hmac.compare_digest(given, known) for known in self.api_keys])  # noqa: C419 - a generator stops early
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,21 +220,25 @@ class Settings(Section):
         _add_openai(layers, environ)
         settings = cls._validated(layers)
         store = settings.store.model_copy(update={"path": cwd / settings.store.path.expanduser()})
-        settings = settings.model_copy(update={"store": store})
-        settings._origins.update(layers.origins)
-        return settings
+        return settings.model_copy(update={"store": store})
 
     @classmethod
     def _validated(cls, layers: Layers) -> Self:
         try:
-            settings = cls.model_validate(layers.nested())
+            settings = cls.model_validate(layers.nested(), context=layers.origins)
         except ValidationError as error:
             layers.faults.extend(_fault(fault["loc"], fault["msg"], layers) for fault in error.errors())
+            raise ConfigError("\n".join(layers.faults)) from None
         if layers.faults:
             raise ConfigError("\n".join(layers.faults))
         return settings
 
-    def sources(self) -> list[Setting]:
+    def model_post_init(self, origins: object, /) -> None:
+        """Keep where the values came from, which `load` passes along beside them."""
+        if isinstance(origins, dict):
+            self._origins.update(origins)
+
+    def in_force(self) -> list[Setting]:
         """Each setting with its value, secrets masked, and where it came from."""
         listed = []
         for key in setting_keys():

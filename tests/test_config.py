@@ -32,18 +32,18 @@ def test_defaults_need_no_file(tmp_path: Path) -> None:
     assert settings.embeddings.model == "builtin"
     assert settings.store.path == tmp_path / ".loccit"
     assert settings.server.host == "127.0.0.1"
-    assert {setting.origin for setting in settings.sources()} == {"default"}
+    assert {setting.origin for setting in settings.in_force()} == {"default"}
 
 
 def test_flags_over_environment_over_file(tmp_path: Path) -> None:
     toml = "[server]\nport = 1001\nhost = 'localhost'\n[retrieval]\ntop_k = 3\n"
     settings = load(tmp_path, toml, {"server.port": 1003, "server.host": None}, LOCCIT_SERVER__PORT="1002")
     assert (settings.server.port, settings.server.host, settings.retrieval.top_k) == (1003, "localhost", 3)
-    origins = {setting.key: (setting.origin, setting.name) for setting in settings.sources()}
+    origins = {setting.key: (setting.origin, setting.name) for setting in settings.in_force()}
     assert origins["server.port"] == ("flag", "--port")
     assert origins["server.host"] == ("file", "server.host in loccit.toml")
     assert origins["llm.model"] == ("default", "")
-    assert {s.key: s.origin for s in load(tmp_path, LOCCIT_SERVER__PORT="1002").sources()}[
+    assert {s.key: s.origin for s in load(tmp_path, LOCCIT_SERVER__PORT="1002").in_force()}[
         "server.port"
     ] == "environment"
 
@@ -103,8 +103,9 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         LOCCIT_LLM__API_KEY="hush-llm",
     )
     assert "hush" not in repr(settings) + str(settings.server)
-    assert "hush" not in repr(settings.sources())
-    assert settings.llm.api_key is not None and settings.llm.api_key.get_secret_value() == "hush-llm"
+    assert "hush" not in repr(settings.in_force())
+    assert settings.llm.api_key is not None
+    assert settings.llm.api_key.get_secret_value() == "hush-llm"
     assert "hush-bad" not in faults(tmp_path, "", LOCCIT_LLM__API_KEY="hush-bad", LOCCIT_SERVER__PORT="hush-bad")[0]
 
 
@@ -128,7 +129,8 @@ def test_lists_in_the_environment(tmp_path: Path) -> None:
 
 def test_open_host_needs_a_key(tmp_path: Path) -> None:
     (fault,) = faults(tmp_path, LOCCIT_SERVER__HOST=OPEN_HOST)
-    assert "server.api_keys" in fault and "server.allow_anonymous = true" in fault
+    assert "server.api_keys" in fault
+    assert "server.allow_anonymous = true" in fault
     assert load(tmp_path, LOCCIT_SERVER__HOST=OPEN_HOST, LOCCIT_SERVER__API_KEYS="k").server.host == OPEN_HOST
     assert load(tmp_path, LOCCIT_SERVER__HOST=OPEN_HOST, LOCCIT_SERVER__ALLOW_ANONYMOUS="true").server.allow_anonymous
 
@@ -141,11 +143,13 @@ def test_loopback_spellings() -> None:
 def test_openai_variables_only_for_openai_models_with_nothing_set(tmp_path: Path) -> None:
     openai = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
     offline = load(tmp_path, None, None, **openai)
-    assert offline.llm.api_key is None and offline.llm.base_url is None
+    assert offline.llm.api_key is None
+    assert offline.llm.base_url is None
     settings = load(tmp_path, None, None, LOCCIT_LLM__MODEL="openai:m", LOCCIT_LLM__BASE_URL="http://mine", **openai)
-    assert settings.llm.api_key is not None and settings.llm.api_key.get_secret_value() == "sk-1"
+    assert settings.llm.api_key is not None
+    assert settings.llm.api_key.get_secret_value() == "sk-1"
     assert settings.llm.base_url == "http://mine"
-    assert {s.key: s.name for s in settings.sources()}["llm.api_key"] == "OPENAI_API_KEY"
+    assert {s.key: s.name for s in settings.in_force()}["llm.api_key"] == "OPENAI_API_KEY"
     assert (
         load(tmp_path, LOCCIT_EMBEDDINGS__MODEL="openai:e", **openai).embeddings.base_url == openai["OPENAI_BASE_URL"]
     )
@@ -173,6 +177,9 @@ def test_every_setting_has_a_variable_that_reaches_it(tmp_path: Path, key: str) 
 @given(st.dictionaries(st.sampled_from([variable(key) for key in setting_keys()]), st.text(max_size=20), max_size=4))
 def test_any_environment_loads_or_is_refused_in_words(environ: dict[str, str]) -> None:
     try:
-        Settings.load(environ=environ, cwd=Path("nowhere"))
+        settings = Settings.load(environ=environ, cwd=Path("nowhere"))
     except ConfigError as error:
-        assert str(error)
+        said = str(error)
+    else:
+        said = settings.store.path.name
+    assert said
