@@ -1,0 +1,101 @@
+"""Dockerfile and docker-compose.yml, as far as they can be read and run without an engine."""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from service.config import setting_keys
+from service.layers import variable
+
+ROOT = Path(__file__).parents[1]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+SETTINGS = {variable(key) for key in setting_keys()}
+
+
+def test_chroma_server_and_client_are_of_one_version() -> None:
+    locked = re.search(r"^chromadb==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert locked
+    assert COMPOSE["services"]["chroma"]["image"] == f"chromadb/chroma:{locked.group(1)}"
+
+
+def test_only_this_machine_reaches_the_api_and_only_the_api_reaches_chroma() -> None:
+    """Traps, section 2: Chroma 1.x has no authentication."""
+    api, chroma = COMPOSE["services"]["api"], COMPOSE["services"]["chroma"]
+    assert all(port.startswith("127.0.0.1:") for port in api["ports"])
+    assert "ports" not in chroma
+    assert [COMPOSE["networks"][name]["internal"] for name in chroma["networks"]] == [True]
+
+
+def test_the_image_itself_allows_nobody_without_a_key() -> None:
+    assert "ALLOW_ANONYMOUS" not in re.sub(r"(?m)^\s*#.*$", "", DOCKERFILE)
+
+
+def test_every_variable_is_a_setting() -> None:
+    named = set(
+        re.findall(r"LOCCIT_[A-Z_]+__[A-Z_]+", DOCKERFILE + (ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    )
+    assert len(named) >= 7
+    assert named <= SETTINGS
+
+
+def test_what_is_copied_is_there_and_is_sent_to_the_engine() -> None:
+    copied = {name for line in re.findall(r"(?m)^COPY (.+) \S+$", DOCKERFILE) for name in line.split()}
+    allowed = set(re.findall(r"(?m)^!(\S+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8")))
+    assert copied == allowed
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+
+
+def test_the_image_runs_as_nobody_and_needs_no_writable_root() -> None:
+    assert re.search(r"(?m)^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE)
+    assert COMPOSE["services"]["api"]["read_only"] is True
+    assert COMPOSE["services"]["api"]["cap_drop"] == ["ALL"]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    assert isinstance(port, int)
+    return port
+
+
+@pytest.fixture(scope="module")
+def chroma_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    port = _free_port()
+    command = shutil.which("chroma", path=str(Path(sys.executable).parent))
+    assert command, "chromadb brings the chroma command"
+    server = subprocess.Popen(
+        [command, "run", "--path", str(tmp_path_factory.mktemp("chroma")), "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield port
+    server.terminate()
+    server.wait(20)
+
+
+def _healthcheck(port: int, path: str) -> int:
+    """Run compose's own healthcheck command against another port and path."""
+    words = [word.replace("$$", "$") for word in COMPOSE["services"]["chroma"]["healthcheck"]["test"][1:]]
+    assert words[0] == "bash"
+    words[-1] = words[-1].replace("127.0.0.1/8000", f"127.0.0.1/{port}").replace("/api/v2/heartbeat", path)
+    return subprocess.run(words, capture_output=True, check=False, timeout=20).returncode
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_the_healthcheck_of_chroma_tells_well_from_unwell(chroma_port: int) -> None:
+    deadline = time.monotonic() + 90
+    while _healthcheck(chroma_port, "/api/v2/heartbeat") != 0:
+        assert time.monotonic() < deadline, "chroma never became healthy"
+        time.sleep(0.5)
+    assert _healthcheck(chroma_port, "/api/v2/no-such-thing") != 0
+    assert _healthcheck(_free_port(), "/api/v2/heartbeat") != 0
