@@ -18,7 +18,9 @@ def main(address: str, file: str) -> None:
             abstract = json.load(reply)["abstract"]
         if abstract[citation["start"] : citation["end"]] != citation["quote"]:
             sys.exit(f"citation {citation['number']} is not in its abstract: {citation['quote']}")
-        print(f"  [{citation['number']}] {citation['paper_id']} {citation['start']}-{citation['end']}: {citation['quote']}")
+        print(
+            f"  [{citation['number']}] {citation['paper_id']} {citation['start']}-{citation['end']}: {citation['quote']}"
+        )
 
 
 if __name__ == "__main__":
