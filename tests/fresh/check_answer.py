@@ -1,4 +1,4 @@
-"""Check an Answer from outside, with nothing but HTTP: it cites, and every quote stands in its abstract, to the character."""
+"""Check an Answer from outside, over HTTP alone: it cites, and every quote stands in its abstract, to the character."""
 
 import json
 import sys
@@ -16,11 +16,10 @@ def main(address: str, file: str) -> None:
     for citation in answer["citations"]:
         with urlopen(f"{address}/v1/papers/{quote(citation['paper_id'], safe='')}") as reply:
             abstract = json.load(reply)["abstract"]
-        if abstract[citation["start"] : citation["end"]] != citation["quote"]:
-            sys.exit(f"citation {citation['number']} is not in its abstract: {citation['quote']}")
-        print(
-            f"  [{citation['number']}] {citation['paper_id']} {citation['start']}-{citation['end']}: {citation['quote']}"
-        )
+        start, end, words = citation["start"], citation["end"], citation["quote"]
+        if abstract[start:end] != words:
+            sys.exit(f"citation {citation['number']} is not in its abstract: {words}")
+        print(f"  [{citation['number']}] {citation['paper_id']} {start}-{end}: {words}")
 
 
 if __name__ == "__main__":
