@@ -229,7 +229,7 @@ def _given(**fields: Json) -> dict[str, Json]:
 
 
 def _path(kind: str, name: str) -> str:
-    return f"/v1/{kind}/{quote(name, safe='')}"
+    return f"/v1/{kind}/{quote(name, safe='', errors='replace')}"
 
 
 def _complain(error: Exception, status: int) -> int:

@@ -7,6 +7,7 @@ import anyio
 import httpx
 from vectorstore.store import Announcement, read_announcement
 
+from service import wire
 from service.app import create_app
 from service.config import Settings
 from service.errors import ServiceError
@@ -29,8 +30,14 @@ class Api:
 
     async def call(self, method: str, path: str, body: Json = None, params: Params | None = None) -> httpx.Response:
         """One request; the response is a good one."""
+        headers = {} if body is None else {"Content-Type": "application/json"}
         try:
-            response = await self.http.request(method, path, json=body, params=dict(params or {}))
+            content = None if body is None else wire.dumps(body, strict=True)
+            response = await self.http.request(
+                method, path, content=content, params=dict(params or {}), headers=headers
+            )
+        except UnicodeEncodeError:
+            raise Told("The words hold bytes that are not UTF-8 text.") from None
         except httpx.TransportError as error:
             raise Told(f"The server stopped answering ({type(error).__name__}); is it still running?") from None
         if response.is_error:

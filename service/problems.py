@@ -35,6 +35,7 @@ BAD_JSON = Kind(422, "bad-json", "The JSON can't be read")
 INVALID = Kind(422, "invalid", "The request has faults")
 UNREADABLE = Kind(422, "unreadable", "The file can't be read")
 BAD_NAME = Kind(422, "bad-collection-name", "Not a name for a collection")
+BAD_CURSOR = Kind(422, "bad-cursor", "Not a cursor of ours")
 BODY_TOO_LARGE = Kind(413, "body-too-large", "The body is too large")
 BODY_STALLED = Kind(408, "body-stalled", "The body did not arrive in time")
 NOT_JSON = Kind(415, "not-json", "The body must be JSON")
@@ -58,6 +59,7 @@ PROBLEMS: Sequence[tuple[type[Exception], Kind]] = (
     (wire.BadJson, BAD_JSON),
     (store_errors.UnknownCollection, UNKNOWN_COLLECTION),
     (store_errors.BadCollectionName, BAD_NAME),
+    (store_errors.BadCursor, BAD_CURSOR),
     (store_errors.EmbedderMismatch, OTHER_EMBEDDER),
     (store_errors.Unreadable, UNREADABLE),
     (store_errors.EmbedderFailed, NO_EMBEDDING),

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from service.app import create_app
 from service.config import Settings, is_loopback
@@ -55,7 +55,7 @@ async def _serve(settings: Settings, listener: socket.socket, with_sample: bool,
 class _Server(uvicorn.Server):
     """uvicorn, told to stop in our way: streams hear it first, and a clean stop exits 0 and not 143."""
 
-    def __init__(self, app: FastAPI, stopping: Stopping) -> None:
+    def __init__(self, app: ASGIApp, stopping: Stopping) -> None:
         super().__init__(
             uvicorn.Config(
                 app,

@@ -3,7 +3,7 @@
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.responses import HTMLResponse
 
 from service import metrics, wire
@@ -108,7 +108,9 @@ def _web() -> Traversable:
 
 def _named(folder: Traversable, name: str) -> Response:
     found = [file for file in folder.iterdir() if file.name == name and file.is_file()] if folder.is_dir() else []
-    return _asset(found[0]) if found else Response(status_code=404)
+    if not found:
+        raise HTTPException(404)
+    return _asset(found[0])
 
 
 def _asset(file: Traversable) -> Response:

@@ -34,11 +34,12 @@ def loads(body: bytes) -> Json:
     return value
 
 
-def dumps(value: Json | BaseModel) -> bytes:
-    """JSON in UTF-8 with letters as themselves. A lone surrogate becomes "?" and never an exception."""
+def dumps(value: Json | BaseModel, *, strict: bool = False) -> bytes:
+    """JSON in UTF-8, letters as themselves. A lone surrogate becomes "?", or UnicodeEncodeError if `strict`."""
     if isinstance(value, BaseModel):
         return value.model_dump_json().encode("utf-8", "replace")
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "strict" if strict else "replace")
 
 
 def _parsed(text: str) -> Json:

@@ -14,13 +14,13 @@ Flags = dict[str, object] | None
 OPEN_HOST = ".".join("0000")
 
 
-def load(folder: Path, toml: str | None = None, flags: Flags = None, **environ: str) -> Settings:
+def load(folder: Path, toml: str | None = None, flags: Flags = None, /, **environ: str) -> Settings:
     if toml is not None:
         (folder / "loccit.toml").write_text(toml, encoding="utf-8")
     return Settings.load(flags=flags, environ=environ, cwd=folder)
 
 
-def faults(folder: Path, toml: str | None = None, flags: Flags = None, **environ: str) -> list[str]:
+def faults(folder: Path, toml: str | None = None, flags: Flags = None, /, **environ: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load(folder, toml, flags, **environ)
     return str(caught.value).splitlines()
