@@ -155,10 +155,15 @@ def faults_of(found: Sequence[ErrorDetails]) -> list[Fault]:
     ]
 
 
+def _sentence(text: str) -> str:
+    """Messages come as a person would finish "loccit: …"; here they stand alone."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
 def _plain(message: str) -> str:
     text = message.removeprefix("Value error, ").replace("Input should be", "It should be")
     text = text.replace("Extra inputs are not permitted", "There is no such field")
-    return text if text.endswith(".") else text + "."
+    return _sentence(text)
 
 
 def request_id_of(scope: Scope) -> str | None:
@@ -172,7 +177,7 @@ def _problem(kind: Kind, detail: str, request_id: str | None, faults: list[Fault
         type=_TYPE + kind.name,
         title=kind.title,
         status=kind.status,
-        detail=detail,
+        detail=_sentence(detail),
         request_id=request_id,
         errors=faults,
     )

@@ -1,6 +1,7 @@
 """Everything that a request needs, opened once: store, models, limits."""
 
 import secrets
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 import anyio
-from vectorstore.store import Store
 
 from service.ask import Answerer
 from service.config import Settings
@@ -16,6 +16,7 @@ from service.metrics import Metrics
 from service.models import chat_model, embeddings
 from service.streams import Stopping, Turnstile
 from vectorstore.paper import Embedder
+from vectorstore.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,6 +25,8 @@ T = TypeVar("T")
 # writes makes a look-up wait, and neither makes the event loop wait.
 _READERS = 16
 _WRITERS = 2
+# Below the data folder: bodies on their way in, before the store takes them over.
+INCOMING = "incoming"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ def _open(settings: Settings, metrics: Metrics, token: str) -> Runtime:
     embedder = embeddings(settings.embeddings)
     model = chat_model(settings.llm, embedder)
     store = Store(settings.store.path, embedder, chroma_url=settings.store.chroma_url)
+    # Uploads that a kill cut short. The folder is ours alone from here on, so nobody is writing there.
+    shutil.rmtree(settings.store.path / INCOMING, ignore_errors=True)
     return Runtime(
         settings=settings,
         store=store,

@@ -1,12 +1,12 @@
 """What the HTTP API takes and gives, apart from the question and the answer themselves (service.domain)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
-from vectorstore.store import CollectionInfo, Job
 
 from service.domain import AnswerHit, QuestionFilters, Value, YearRange
 from vectorstore.paper import Filters, Hit, Mode, Paper, Report
+from vectorstore.store import CollectionInfo, Job
 
 Year = Annotated[int, Field(ge=-9_999, le=9_999)]
 
@@ -79,11 +79,18 @@ class IntakeReport(Value):
 
 
 class IntakeJob(Value):
-    """A large input at work in the background. `GET /v1/jobs/{id}` tells how far it is."""
+    """A large input at work in the background. `GET /v1/jobs/{id}` tells how far it is.
+
+    `report.skipped` names the first thousand skipped records; `skipped_total` counts them all.
+    """
 
     id: str
-    state: str
+    state: Literal["queued", "running", "done", "failed"]
+    collection: str
+    filename: str | None
+    records: int
     report: IntakeReport
+    skipped_total: int
     error: str | None
 
 
@@ -153,7 +160,16 @@ def report_of(report: Report) -> IntakeReport:
 
 def job_of(job: Job) -> IntakeJob:
     """A job as the API gives it."""
-    return IntakeJob(id=job.job_id, state=job.state, report=report_of(job.report), error=job.error)
+    return IntakeJob(
+        id=job.job_id,
+        state=job.state,
+        collection=job.collection,
+        filename=job.filename,
+        records=job.records,
+        report=report_of(Report(job.added, job.updated, job.unchanged, job.skips)),
+        skipped_total=job.skipped,
+        error=job.error,
+    )
 
 
 def collection_of(info: CollectionInfo) -> CollectionEntry:

@@ -1,5 +1,6 @@
 """What a person or a machine finds outside /v1: the page, the docs, health, readiness, metrics."""
 
+import logging
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -9,9 +10,12 @@ from starlette.responses import HTMLResponse
 from service import metrics, wire
 from service.api import Running
 from service.apidoc import SAMPLE_QUESTION
+from service.runtime import Runtime
 from service.shapes import Alive, Readiness
+from vectorstore.store import StoreState
 
 router = APIRouter()
+log = logging.getLogger("loccit.site")
 _PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "svg": "image/svg+xml", "png": "image/png"}
 _DOCS_ASSETS = ("swagger-ui-bundle.js", "swagger-ui.css", "favicon.png")
@@ -57,10 +61,17 @@ async def readyz(running: Running, response: Response) -> Readiness:
         response.headers["Retry-After"] = "2"
     return Readiness(
         ready=ready,
-        degraded=state.degraded + (("The service is stopping.",) if running.stopping.told else ()),
+        degraded=_degraded(running, state),
         model=running.settings.llm.model,
         embedder=running.embedder.name,
     )
+
+
+def _degraded(running: Runtime, state: StoreState) -> tuple[str, ...]:
+    if not state.ready:  # the store's own sentence names the folder, which is for the log
+        log.error("store not ready", extra={"fields": {"why": list(state.degraded)}})
+        return ("The store can't read or write its data folder; the log of the service says more.",)
+    return state.degraded + (("The service is stopping.",) if running.stopping.told else ())
 
 
 @router.get("/metrics", tags=["state"], response_class=Response)

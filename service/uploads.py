@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from service import wire
 from service.problems import BAD_JSON, INVALID, UNREADABLE, Refusal
-from service.runtime import Runtime
+from service.runtime import INCOMING, Runtime
 from vectorstore.paper import Paper, Report, Skip
 from vectorstore.readers import paper_from_record, read
 
@@ -98,7 +98,7 @@ async def _spooled(request: Request, runtime: Runtime) -> bytes | Path:
 
 def _new_spool(runtime: Runtime) -> Path:
     """A new file beside the store, so that the store can take it over without copying."""
-    folder = runtime.settings.store.path / "incoming"
+    folder = runtime.settings.store.path / INCOMING
     folder.mkdir(mode=0o700, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
         return Path(file.name)
