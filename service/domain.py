@@ -1,6 +1,6 @@
 """The words of the contract as values: frozen, no I/O, the same shape in code and in JSON."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -82,7 +82,7 @@ class Citation(Value):
 
 
 class Sentence(Value):
-    """A sentence of the answer: `answer[start:end] == text`, checked against its citations."""
+    """A sentence of the answer: `answer[start:end] == text`, checked against its citations. `why` it does not hold."""
 
     text: str
     start: int
@@ -90,6 +90,7 @@ class Sentence(Value):
     citations: tuple[int, ...]
     verdict: Verdict | None
     score: float | None
+    why: str | None = None
 
 
 class Dropped(Value):
@@ -143,3 +144,29 @@ class Answer(Value):
     timings_ms: Timings
     dropped: tuple[Dropped, ...]
     truncated: bool
+
+
+class TextPiece(Value):
+    """A piece of the draft as it arrives, illegal marks removed."""
+
+    text: str
+
+
+class CheckedSentence(Value):
+    """A sentence with the citations that it uses."""
+
+    sentence: Sentence
+    citations: tuple[Citation, ...]
+
+
+class Hits(Value):
+    """What was retrieved, before anything is said."""
+
+    hits: tuple[AnswerHit, ...]
+
+
+class Event(NamedTuple):
+    """One step of an answer: "hits", "text" pieces, a "sentence" each, last the whole "answer"."""
+
+    name: Literal["hits", "text", "sentence", "answer"]
+    data: Hits | TextPiece | CheckedSentence | Answer

@@ -1,8 +1,8 @@
 """Hits -> numbered Evidence within the model's budget, and the block the model reads (pure).
 
-Whatever stands in an abstract or a title is data. In the block a number in square brackets is always the number of a passage,
-and only we open or close a tag, so: bracketed numbers of the text become ⟦25⟧, our tags lose their
-angle bracket, and the control words of chat templates are broken by a space.
+Whatever stands in an abstract or a title is data. In the block a number in square brackets is always the number of a
+passage, and only we open or close a tag, so: bracketed numbers of the text become ⟦25⟧, our tags lose their angle
+bracket, and the control words of chat templates are broken by a space.
 """
 
 import re
@@ -13,7 +13,10 @@ from vectorstore.paper import Hit, Paper, Passage
 
 _BRACKETED_NUMBER = re.compile(r"[\[【［]{1,2}([^\[\]【】［］\n]{0,40}?\d[^\[\]【】［］\n]{0,40}?)[\]】］]{1,2}")
 _OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:evidence|question|conversation)\b)", re.IGNORECASE)
-_TEMPLATE_WORDS = re.compile(r"<(?=\|)|(?<=\|)>|<(?=/?s>|/?(?:start|end)_of_turn>|/?think)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])", re.IGNORECASE)
+_TEMPLATE_WORDS = re.compile(
+    r"<(?=\|)|(?<=\|)>|<(?=/?s>|/?(?:start|end)_of_turn>|/?think)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])",
+    re.IGNORECASE,
+)
 _HEADER = re.compile(r"^\[(\d+)\](?: «(.*)»)?$", re.MULTILINE)
 
 
@@ -23,6 +26,7 @@ class Evidence(NamedTuple):
     number: int
     passage: Passage
     paper: Paper
+    passage_id: str
 
 
 class Shown(NamedTuple):
@@ -34,11 +38,11 @@ class Shown(NamedTuple):
 
 
 def select(hits: Sequence[Hit], budget: int, count: Callable[[str], int]) -> tuple[Evidence, ...]:
-    """The best hits, numbered in order, whose block fits in `budget` tokens together; at least the first, cut to fit."""
+    """The best hits, numbered in order, that fit in `budget` tokens together; at least the first, cut to fit."""
     chosen: list[Evidence] = []
     spent = 0
     for hit in hits:
-        item = Evidence(len(chosen) + 1, hit.passage, hit.paper)
+        item = Evidence(len(chosen) + 1, hit.passage, hit.paper, hit.passage.passage_id)
         cost = count(render([item])) + 2
         if spent + cost > budget:
             if not chosen:

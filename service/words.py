@@ -1,4 +1,4 @@
-"""The words, numbers and names of a sentence, in a form that can be compared (pure).
+r"""The words, numbers and names of a sentence, in a form that can be compared (pure).
 
 Two sentences that say the same thing differ in inflection, mark-up and spelling of numbers: "10,632 images" and
 "10632 image", "2.1$\\times$" and "2.1x". Everything here maps such variants onto one form.
@@ -9,20 +9,25 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-import snowballstemmer
+import snowballstemmer  # type: ignore[import-untyped]  # it ships no types
 
 STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but by can
-    could did do does doing done down during each either et few for from further get gets got had has have having he her here
-    hers him his how however i if in into is it its itself just let like many may me might more most much must my no nor not of off
-    on once one only or other our ours out over own per s same she should so some such t than that the their theirs them then
-    there these they this those through to too under until up upon us very via was we were what when where whether which while who
-    whom whose why will with within without would yet you your yours there's it's""".split()
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing done down during each either et few for from further get gets got had has have
+    having he her here hers him his how however i if in into is it it's its itself just let like many may me might
+    more most much must my no nor not of off on once one only or other our ours out over own per s same she should
+    so some such t than that the their theirs them then there there's these they this those through to too under
+    until up upon us very via was we were what when where whether which while who whom whose why will with within
+    without would yet you your yours
+    """.split()
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_FONTS = (
+    "textit|textbf|emph|text|textrm|textsc|mathrm|mathcal|mathbb|mathbf|mathit|mathsf|operatorname|boldsymbol|bf|it|em"
+)
 _MARKUP = re.compile(
-    r"\\(?:textit|textbf|emph|text|textrm|textsc|mathrm|mathcal|mathbb|mathbf|mathit|mathsf|operatorname|boldsymbol|bf|it|em)\b\*?"
-    r"|</?(?:i|b|em|strong|sub|sup|sc|italic|bold)>|[{}$*`~^]|\\[,;:!]|\\(?=[%&#_$])"
+    rf"\\(?:{_FONTS})\b\*?|</?(?:i|b|em|strong|sub|sup|sc|italic|bold)>|[{{}}$*`~^]|\\[,;:!]|\\(?=[%&#_$])"
 )
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -30,14 +35,36 @@ _STEMMER = snowballstemmer.stemmer("english")
 def plain(text: str) -> str:
     """`text` without mark-up (LaTeX font commands, HTML and Markdown emphasis), compatibility forms folded."""
     text = unicodedata.normalize("NFKC", text.replace("\\times", "×").replace("\\sim", "~").replace("\\pm", "±"))
-    return _MARKUP.sub("", text).replace("−", "-").replace("‐", "-").replace("‑", "-")
+    text = _MARKUP.sub("", text).replace("−", "-").replace("‐", "-").replace("‑", "-")
+    return re.sub(r"(?<=\d)x\b", "×", text)
+
+
+# Questions in British spelling are asked of abstracts in American spelling, and the other way round.
+_BRITISH = re.compile(
+    r"(?<=[a-z]{2})(?:(?P<is>is)(?=(?:e[ds]?|ers?|ing|ations?|able)$)|(?P<our>our)(?=(?:s|ed|ing|al|ally|able)?$)"
+    r"|(?P<ll>ll)(?=(?:ed|ing|er|ers)$))"
+)
+_NOT_BRITISH = re.compile(
+    r"(?:un|mis|re|self|semi|de)?(?:a?ris|sunris|p?rais|nois|pois|\w*wis|precis|concis|exercis|\w*promis|premis"
+    r"|surpris|enterpris|compris|disguis|revis|"
+    r"devis|supervis|advis|improvis|demis|franchis|cruis|bruis)(?:e[ds]?|ing|ers?)$|four|hour|our|your|pour|tour"
+    r"|sour|flour|detour|contour|"
+    r"\w*(?:tall|call|fill|kill|pull|roll|sell|spell|tell|will|enroll)\w*$"
+)
+
+
+def american(word: str) -> str:
+    """American spelling of a lower-case word: optimise -> optimize, behaviour -> behavior, modelling -> modeling."""
+    if _NOT_BRITISH.match(word):
+        return word
+    return _BRITISH.sub(lambda match: {"is": "iz", "our": "or", "ll": "l"}[match.lastgroup or "is"], word)
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The English (Porter 2) stem of one word, accents folded."""
     folded = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
-    return str(_STEMMER.stemWord(folded.replace("’", "'").removesuffix("'s")))
+    return str(_STEMMER.stemWord(american(folded.replace("’", "'").removesuffix("'s"))))
 
 
 def tokens(text: str) -> list[str]:
@@ -64,22 +91,36 @@ _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 
 _NUMBER_WORDS = {
     word: value
     for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000, "million": 1_000_000}
-_UNITS = {
-    "%": "%", "percent": "%", "per cent": "%", "pp": "%", "percentage point": "%", "percentage points": "%",
-    "×": "×", "x": "×", "times": "×", "fold": "×", "-fold": "×", "-times": "×",
-    "ms": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "seconds": "s", "minutes": "min", "min": "min", "hours": "h", "hour": "h",
-    "h": "h", "days": "d", "day": "d", "weeks": "w", "months": "mo", "years": "y", "gb": "gb", "mb": "mb", "tb": "tb", "kb": "kb", "hz": "hz", "khz": "khz",
-    "mhz": "mhz", "ghz": "ghz", "mg": "mg", "kg": "kg", "g": "g", "μg": "μg", "ml": "ml", "mm": "mm", "cm": "cm", "km": "km", "nm": "nm", "mmhg": "mmhg", "db": "db",
-    "dbz": "dbz", "fps": "fps", "bit": "bit", "bits": "bit", "-bit": "bit", "bits.": "bit", "°c": "°c", "k": "k",
-}  # fmt: skip
+} | {
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 1_000_000,
+}
+_PERCENT = "% percent percentagepoint percentagepoints"
+_TIMES = "× x times -times fold -fold"
+_TIME = "ms milliseconds:ms s sec:s seconds:s min minutes:min h hour:h hours:h d day:d days:d"
+_UNITS = (
+    dict.fromkeys(_PERCENT.split(), "%")
+    | dict.fromkeys(_TIMES.split(), "×")
+    | dict.fromkeys(["bit", "bits", "-bit", "-bits"], "bit")
+    | {name: unit or name for name, _, unit in (word.partition(":") for word in _TIME.split())}
+)
 _NUMBER = re.compile(
     r"(?P<sign>(?<![^\s(=~])-)?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<scale>[kKMB])(?![\w])|\s?-?(?P<scaleword>thousand|million|billion|trillion|bn)\b)?"
     r"(?:\s?(?P<unit>%|×|percentage points?|per\s?cent|-?fold\b|-?times\b|-?bits?\b|x\b|°C\b|"
-    r"(?:ms|milliseconds|sec|seconds|s|minutes|min|hours?|h|days?|weeks|months|years|[GMTKgmtk][Bb]|k?Hz|[MG]Hz|mg|kg|μg|ml|mm|cm|km|nm|mmHg|dBZ?|fps)\b))?"
+    r"(?:ms|milliseconds|sec|seconds|s|minutes|min|hours?|h|days?|weeks|months|years|[GMTKgmtk][Bb]|k?Hz|[MG]Hz"
+    r"|mg|kg|μg|ml|mm|cm|km|nm|mmHg|dBZ?|fps)\b))?"
 )
-_WORD_NUMBER = re.compile(r"\b(" + "|".join(word for word in _NUMBER_WORDS if word != "one") + r")\b(?:[\s-](times|fold|bits?|percent)\b)?", re.I)
+_WORD_NUMBER = re.compile(
+    r"\b(" + "|".join(word for word in _NUMBER_WORDS if word != "one") + r")\b(?:[\s-](times|fold|bits?|percent)\b)?",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=8_192)
@@ -110,13 +151,22 @@ _PLAIN_CAPITAL = re.compile(r"^[A-Z][a-z’']+$")
 
 @lru_cache(maxsize=8_192)
 def names(text: str) -> frozenset[str]:
-    """Named methods, data sets and people in `text`, folded: words with inner capitals, digits among letters, acronyms, and capitalised words that do not open the sentence."""
+    """Named methods, data sets and people in `text`, folded: words with inner capitals, digits among letters, acronyms,
+    and capitalised words that do not open the sentence.
+    """
     text = plain(text)
     found = set()
     for match in _NAME.finditer(text):
         word = match.group()
-        opens = not text[: match.start()].strip(" \"'“‘(*-") or text[: match.start()].rstrip(" \"'“‘(*")[-1:] in {".", ":", "?", "!"}
-        if _HAS_NAME_SHAPE.search(word) or (_PLAIN_CAPITAL.match(word) and not opens and word.casefold() not in STOP_WORDS):
+        opens = not text[: match.start()].strip(" \"'“‘(*-") or text[: match.start()].rstrip(" \"'“‘(*")[-1:] in {
+            ".",
+            ":",
+            "?",
+            "!",
+        }
+        if _HAS_NAME_SHAPE.search(word) or (
+            _PLAIN_CAPITAL.match(word) and not opens and word.casefold() not in STOP_WORDS
+        ):
             found.add(fold_name(word))
     return frozenset(found - {""})
 

@@ -13,8 +13,10 @@ _END = re.compile(r"""[.!?。！？]+(?:["'”’)\]*}]|'')*(?=\s|$)|[。！？]
 _MATH = re.compile(r"\$\$.+?\$\$|\$(?=\S)[^$\n]*?(?<=\S)\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
 _OPENS = re.compile(r"""\s+["'“‘(\[*$\\{]*[A-Z0-9À-ÖØ-Þ\u0370-\u1fff\u3040-\uffff(\[$\\*“"']""")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[~])(?:e\.g|i\.e|cf|vs|viz|al|etc|resp|approx|ca|fig|figs|eq|eqs|eqn|sec|secs|ref|refs|tab|no|nos|vol|pp?|"
-    r"ch|thm|lem|prop|def|dr|prof|mr|mrs|ms|st|jr|sr|inc|ltd|co|univ|dept|spp?|subsp|var|w\.r\.t|w\.l\.o\.g|i\.i\.d|a\.k\.a|u\.s|"
+    r"(?:^|[\s(\[~])(?:e\.g|i\.e|cf|vs|viz|al|etc|resp|approx|ca|fig|figs|eq|eqs|eqn|sec|secs|ref|refs|tab|no|nos"
+    r"|vol|pp?|"
+    r"ch|thm|lem|prop|def|dr|prof|mr|mrs|ms|st|jr|sr|inc|ltd|co|univ|dept|spp?|subsp|var|w\.r\.t|w\.l\.o\.g"
+    r"|i\.i\.d|a\.k\.a|u\.s|"
     r"u\.k|ph\.d|a\.m|p\.m)\.$",
     re.IGNORECASE,
 )
@@ -22,7 +24,8 @@ _ABBREVIATION = re.compile(
 _MAY_END = re.compile(r"(?:etc|al|a\.m|p\.m|u\.s|u\.k|i\.i\.d|ph\.d|inc|ltd|co|no|ms|st)\.$", re.IGNORECASE)
 _INITIAL = re.compile(r"(?:^|[\s.(])[A-Z]\.$")
 _STARTERS = re.compile(
-    r"\s+(?:We|Our|In|The|This|These|Those|It|To|For|However|Moreover|Furthermore|A|An|As|By|On|With|While|Here|Then|Finally)\b"
+    r"\s+(?:We|Our|In|The|This|These|Those|It|To|For|However|Moreover|Furthermore|A|An|As|By|On|With|While|Here"
+    r"|Then|Finally)\b"
 )
 
 
