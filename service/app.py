@@ -52,7 +52,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(api.router)
     app.include_router(site.router)
-    _document(app)
+    _describe(app)
     return app
 
 
@@ -74,7 +74,7 @@ def _middleware(server: Server, metrics: Metrics, token: str) -> list[Middleware
     ]
 
 
-def _document(app: FastAPI) -> None:
+def _describe(app: FastAPI) -> None:
     """Add to the OpenAPI what FastAPI can't see."""
     generated = app.openapi
 

@@ -141,8 +141,8 @@ def search(  # noqa: PLR0913, PLR0917 - typer makes an option of each
 
 
 @papers.callback()
-def _papers(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
+def _papers(call: typer.Context) -> None:
+    if call.invoked_subcommand is None:
         list_papers()
 
 

@@ -111,3 +111,14 @@ def settings_in(folder: Path, **flags: object) -> Settings:
     """Defaults, with the store in `folder`."""
     named = {name.replace("__", "."): value for name, value in flags.items()}
     return Settings.load(flags=named, environ={}, cwd=folder)
+
+
+def is_problem(response: httpx.Response, status: int) -> dict[str, str]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: dict[str, str] = response.json()
+    assert problem.keys() >= {"type", "title", "status", "detail", "request_id"}
+    assert problem["request_id"] == response.headers["x-request-id"]
+    assert "Traceback" not in response.text
+    assert not re.search(r"/(?:home|tmp|usr|root)/|\.py\b", response.text)
+    return problem
