@@ -77,10 +77,10 @@ def _header(item: Evidence) -> str:
 def parse(block: str) -> list[Shown]:
     """The evidence in a rendered block, in order."""
     headers = list(_HEADER.finditer(block))
-    ends = [header.start() for header in headers[1:]] + [len(block)]
+    ends = [*(header.start() for header in headers[1:]), len(block)]
     return [
         Shown(int(header.group(1)), header.group(2) or "", block[header.end() : end].strip("\n"))
-        for header, end in zip(headers, ends, strict=True)
+        for header, end in zip(headers, ends, strict=False)
     ]
 
 

@@ -26,7 +26,8 @@ _ABOUT_US = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|polic(?:y|ies)"
+    r"(?:^|[.!?:;>\n]\s*|\bplease\s+)"
+    r"(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|polic(?:y|ies)"
     r"|everything|above|previous)|"
     r"\byou are (?:now|no longer)\b|\bact as (?:an?|my)\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat"
     r"|tell me)\b.{0,30}\b(?:your|the) (?:system )?(?:prompt|instructions)\b|"

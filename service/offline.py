@@ -7,7 +7,7 @@ the evidence does not say, it replies NO ANSWER, as the prompt asks.
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.chat_models import BaseChatModel
@@ -44,6 +44,7 @@ _ENOUGH = 2
 _SEVERAL = 4
 
 
+@runtime_checkable
 class Embedding(Protocol):
     """What the extractive model asks of an embedder: vectors of single word pieces."""
 
@@ -97,7 +98,7 @@ def choose(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     for one in ranked[1:]:
         if len(chosen) == limit or one.score < best.score - (2.2 if several else 1.0):
             break
-        if several == any(one.number == other.number for other in chosen) or _repeats(one, chosen):
+        if several == any(one.number == other.number for other in chosen) or _repeats(one, chosen, 0.95 if several else 0.7):
             continue
         chosen.append(one)
         if asks_for_a_number(question):
@@ -105,11 +106,11 @@ def choose(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     return chosen if several else sorted(chosen, key=lambda one: one.position)
 
 
-def _repeats(one: Candidate, chosen: Sequence[Candidate]) -> bool:
-    """Whether most of what `one` says has been said."""
+def _repeats(one: Candidate, chosen: Sequence[Candidate], share: float) -> bool:
+    """Whether `share` of what `one` says has been said."""
     said = {stem for other in chosen for stem in words.stems(other.text)}
     mine = words.stems(one.text)
-    return sum(stem in said for stem in mine) > 0.7 * len(mine)
+    return sum(stem in said for stem in mine) > share * len(mine)
 
 
 def trim(text: str) -> str:

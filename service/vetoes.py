@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from service import words
 
-
 _PREFIX = 5
 
 

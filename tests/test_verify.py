@@ -9,13 +9,13 @@ from vectorstore.paper import Paper, Passage
 
 BIDST = (
     "Dynamic Sparse Training (DST) is an effective approach. BiDST excels at discovering excellent sparse patterns by "
-    "optimizing mask and weight simultaneously, resulting in maximum 2.62% higher accuracy, 2.1$\\times$ faster execution "
-    "speed, and 25$\\times$ reduced overhead."
+    "optimizing mask and weight simultaneously, resulting in maximum 2.62% higher accuracy, 2.1$\\times$ faster "
+    "execution speed, and 25$\\times$ reduced overhead."
 )
 USIS = (
-    "We construct the first large-scale underwater salient instance segmentation dataset (USIS10K), which contains 10,632 "
-    "underwater images with pixel-level annotations in 7 categories from various underwater scenes. Existing methods do not "
-    "generalize to underwater scenes."
+    "We construct the first large-scale underwater salient instance segmentation dataset (USIS10K), which contains "
+    "10,632 underwater images with pixel-level annotations in 7 categories from various underwater scenes. Existing "
+    "methods do not generalize to underwater scenes."
 )
 ADAM = "We show that Prodigy outperforms DoG on all benchmarks. Adam requires a tuned learning rate. It works without labels."
 
