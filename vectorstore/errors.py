@@ -5,6 +5,7 @@
     ├── FolderUnusable       the data folder can't be read or written
     ├── UnknownCollection    no collection of that name
     ├── BadCollectionName    a name the store does not take
+    ├── BadCursor            a page was asked for by something that no page gave
     ├── EmbedderMismatch     the collection was built by another embedding model
     ├── Unreadable           a file that no reader understands
     └── EmbedderFailed       the embedding model gave no usable vectors
@@ -47,3 +48,7 @@ class Unreadable(VectorstoreError):
 
 class EmbedderFailed(VectorstoreError):
     """The embedding model raised, or gave vectors of the wrong count, size or value."""
+
+
+class BadCursor(VectorstoreError):
+    """A page was asked for by something that no page gave."""

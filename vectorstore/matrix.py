@@ -1,0 +1,75 @@
+"""Stored vectors in memory for exact search: what the index can't answer, this does in milliseconds."""
+
+import sqlite3
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from vectorstore import passages
+from vectorstore.paper import Vectors
+from vectorstore.passages import Numbers
+
+# Collections held at once; the one not asked for longest goes first.
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All passages of one collection at one revision: ascending numbers, one row each."""
+
+    revision: int
+    numbers: Numbers
+    rows: Vectors
+
+    def nearest(self, vector: Vectors, limit: int, allowed: Numbers | None = None) -> list[tuple[int, float]]:
+        """The nearest passages as (number, cosine), nearest first, ties by number."""
+        numbers, rows = self.numbers, self.rows
+        if allowed is not None:
+            kept = np.searchsorted(numbers, allowed)
+            numbers, rows = numbers[kept], rows[kept]
+        if not len(numbers):
+            return []
+        cosines = rows @ vector
+        best = np.argpartition(-cosines, min(limit, len(cosines) - 1))[:limit]
+        best = best[np.lexsort((numbers[best], -cosines[best]))]
+        return [(int(numbers[at]), float(cosines[at])) for at in best]
+
+
+class Matrices:
+    """A matrix a collection, kept until its revision moves on and then mended rather than read again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Matrix] = {}
+        self._lock = threading.Lock()
+
+    def get(self, connection: sqlite3.Connection, collection: int, revision: int) -> Matrix:
+        """The matrix of the connection's snapshot, which is at `revision`."""
+        with self._lock:
+            kept = self._kept.pop(collection, None)
+            if kept is None or kept.revision != revision:
+                kept = _mended(connection, collection, revision, kept)
+            self._kept[collection] = kept
+            if len(self._kept) > _MOST:
+                self._kept.pop(next(iter(self._kept)))
+            return kept
+
+    def forget(self, collection: int) -> None:
+        """Let go of a deleted collection's vectors."""
+        with self._lock:
+            self._kept.pop(collection, None)
+
+
+def _mended(connection: sqlite3.Connection, collection: int, revision: int, kept: Matrix | None) -> Matrix:
+    numbers = passages.numbers(connection, collection)
+    if kept is None or not len(kept.numbers):
+        return Matrix(revision, *passages.vectors(connection, numbers))
+    stays = np.isin(kept.numbers, numbers, assume_unique=True)
+    missing = np.setdiff1d(numbers, kept.numbers, assume_unique=True)
+    found, rows = passages.vectors(connection, missing)
+    if not len(found):
+        return Matrix(revision, kept.numbers[stays], kept.rows[stays])
+    order = np.concatenate([kept.numbers[stays], found])
+    every = np.concatenate([kept.rows[stays], rows])
+    by_number = np.argsort(order)
+    return Matrix(revision, order[by_number], every[by_number])
