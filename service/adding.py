@@ -1,6 +1,9 @@
 """`loccit add`: files and folders, read here a batch at a time and stored over the API, so that memory stays small."""
 
+import contextlib
+import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -59,12 +62,11 @@ async def _add_file(
     api: Api, file: Path, format_name: str | None, collection: str, tally: Tally, meter: _Meter
 ) -> None:
     try:
-        with _open(file) as data:
+        with await _open(file) as data:
             records = read(data, None if str(file) == "-" else file.name, format_name)
             while batch := await anyio.to_thread.run_sync(_next_batch, records):
                 await _send(api, batch, collection, file, tally)
-                if data.seekable():
-                    meter.at(data.tell())
+                meter.at(data.tell())
         tally.files += 1
     except Unreadable as error:
         tally.failed.append(f"{file}: {error}")
@@ -98,16 +100,7 @@ async def _send(api: Api, batch: list[Paper | Skip], collection: str, file: Path
     assert isinstance(skipped, list)
     for skip in skipped:
         assert isinstance(skip, dict)
-        tally.skipped.append(f"{file}: {_named(str(skip['record']), papers)}: {skip['reason']}")
-
-
-def _named(record: str, papers: list[Paper]) -> str:
-    """The server counts within the batch, which says nothing to a person; the paper's own name does."""
-    number = record.removeprefix("record ")
-    if not number.isdigit() or not 0 < int(number) <= len(papers):
-        return record
-    paper = papers[int(number) - 1]
-    return paper.paper_id or paper.title or paper.abstract[:60]
+        tally.skipped.append(f"{file}: {skip['record']}: {skip['reason']}")
 
 
 def _files(paths: Iterable[Path], tally: Tally) -> Iterator[Path]:
@@ -129,8 +122,22 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _open(file: Path) -> BinaryIO:
-    return sys.stdin.buffer if str(file) == "-" else file.open("rb")
+async def _open(file: Path) -> BinaryIO:
+    return await _standard_input() if str(file) == "-" else file.open("rb")
+
+
+async def _standard_input() -> BinaryIO:
+    """All of standard input, spooled. A thread that waits for a terminal would keep Ctrl-C waiting with it."""
+    spool = tempfile.TemporaryFile()  # noqa: SIM115 - who reads it closes it
+    number = sys.stdin.fileno()
+    while True:
+        with contextlib.suppress(PermissionError):  # a file redirected here is always ready, and says so like this
+            await anyio.wait_readable(number)
+        piece = os.read(number, 2**16)
+        if not piece:
+            spool.seek(0)
+            return spool
+        spool.write(piece)
 
 
 def _size(file: Path) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import io
 import logging
 import signal
 import socket
@@ -121,6 +122,6 @@ def load_sample(runtime: Runtime) -> None:
         return
     packaged = resources.files("service") / "data" / SAMPLE
     checkout = Path(__file__).parent.parent / "data" / SAMPLE
-    with (packaged if packaged.is_file() else checkout).open("rb") as file:
-        report = runtime.store.add(read(file, SAMPLE), "default")
+    file = io.BytesIO((packaged if packaged.is_file() else checkout).read_bytes())
+    report = runtime.store.add(read(file, SAMPLE), "default")
     log.info("sample loaded", extra={"fields": {"added": report.added, "skipped": len(report.skipped)}})

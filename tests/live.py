@@ -18,9 +18,10 @@ from service.app import create_app
 from service.config import Settings
 from service.runtime import Runtime
 from service.serving import address, bound
+from service.wire import Json
 
 ROOT = Path(__file__).parents[1]
-SPARSE = {
+SPARSE: dict[str, Json] = {
     "paper_id": "doi:10.1000/eoi",
     "title": "Sparser, Better, Deeper [and] Stronger",
     "authors": ["Aleksandra Nowak", "Łukasz Gniecki"],
@@ -32,7 +33,7 @@ SPARSE = {
         "rotations. Our method provides exact orthogonality and enables layers with arbitrary densities."
     ),
 }
-PROTEINS = {
+PROTEINS: dict[str, Json] = {
     "paper_id": "Bolón/Canedo:2013#q?&%41 ü",
     "title": None,
     "year": 2019,

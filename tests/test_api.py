@@ -172,7 +172,7 @@ LIKELY = st.fixed_dictionaries(
 
 @pytest.mark.parametrize(("path", "other"), [("/v1/ask", "query"), ("/v1/search", "question")])
 @given(body=LIKELY | st.dictionaries(st.sampled_from(FIELDS), VALUE) | VALUE)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_json_makes_a_5xx(client: httpx.Client, path: str, other: str, body: object) -> None:
     if isinstance(body, dict):
         body.pop(other, None)

@@ -5,11 +5,14 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import Message
 
+from service.app import create_app
 from tests.live import SPARSE, Live, is_problem, serving, settings_in
 
 ORIGIN = "https://reader.example"
@@ -211,6 +214,15 @@ def test_docs_and_page_fetch_nothing_from_elsewhere(client: httpx.Client) -> Non
             assert client.get("/" + asset.lstrip("/")).status_code == 200, asset
 
 
+def test_the_web_page_is_served_where_there_is_one(client: httpx.Client) -> None:
+    folder = resources.files("service") / "web"
+    names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    for name in names:
+        served = client.get(f"/web/{name}")
+        assert served.status_code == 200
+        assert served.headers["cache-control"] == "no-cache"
+
+
 def test_metrics_count(client: httpx.Client) -> None:
     client.get("/nope")
     text = client.get("/metrics").text
@@ -222,7 +234,7 @@ def test_health_answers_while_slow_writes_go_on(live: Live) -> None:
     """Traps section 3: blocking calls freeze /healthz."""
     papers = [
         {"abstract": f"Paper {n} tells of the {n}th way to measure the heat of stars and of stones. " * 8}
-        for n in range(150)
+        for n in range(80)
     ]
     done: list[int] = []
 
@@ -256,6 +268,31 @@ def test_the_log_tells_the_request_and_not_its_body(client: httpx.Client, caplog
     record = next(record for record in caplog.records if record.name == "loccit.access")
     assert record.__dict__["fields"]["route"] == "/v1/ask"
     assert "hush" not in str(record.__dict__)
+
+
+@pytest.mark.anyio
+async def test_any_asgi_server_can_run_it(tmp_path: Path) -> None:
+    """Our own command opens the app by hand; uvicorn, hypercorn… do it through the lifespan protocol."""
+    sent: list[str] = []
+    told = iter(["lifespan.startup", "lifespan.shutdown"])
+
+    async def receive() -> Message:
+        return {"type": next(told)}
+
+    async def send(message: Message) -> None:
+        sent.append(message["type"])
+
+    await create_app(settings_in(tmp_path))({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+def test_a_service_that_stops_says_so(tmp_path: Path) -> None:
+    with serving(settings_in(tmp_path)) as live, live.client() as http:
+        assert http.get("/readyz").json()["degraded"] == []
+        live.runtime.stopping.tell()
+        ready = http.get("/readyz")
+        assert ready.status_code == 503
+        assert ready.json()["degraded"] == ["The service is stopping."]
 
 
 def test_two_apps_in_one_process_share_nothing(tmp_path: Path, live: Live) -> None:

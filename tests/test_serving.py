@@ -1,22 +1,59 @@
 """`loccit serve` as a process: signals, ports, the sample, two on one folder, broken pipes."""
 
 import json
+import logging
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from service.serving import CannotListen, bound
-from tests.live import ROOT, command, environment, served
+from service.serving import CannotListen, bound, serve
+from tests.live import ROOT, command, environment, served, settings_in
+from vectorstore.store import read_announcement
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
+
+
+@pytest.fixture
+def _logging_as_it_was() -> Iterator[None]:
+    """`serve` sends the log of its process to stderr, which here is the tests' process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.mark.usefixtures("_logging_as_it_was")
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_serve_in_this_process_until_a_signal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen: list[httpx.Response] = []
+
+    def ask(url: str) -> None:
+        try:
+            seen.append(httpx.get(f"{url}/v1/papers", trust_env=False, timeout=20))
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def ready(url: str) -> None:
+        assert read_announcement(tmp_path / ".loccit") is not None
+        threading.Thread(target=ask, args=(url,)).start()
+
+    serve(settings_in(tmp_path, server__port=0, server__host=host), with_sample=True, ready=ready)
+    assert seen[0].json()["total"] == 19
+    assert read_announcement(tmp_path / ".loccit") is None
 
 
 def test_a_port_in_use_is_a_sentence() -> None:
@@ -35,6 +72,7 @@ def test_an_address_of_another_machine_is_a_sentence(monkeypatch: pytest.MonkeyP
         bound("no.such.host.invalid", 0)
 
 
+@slow
 def test_serve_with_sample_prints_a_line_that_gets_a_cited_answer(tmp_path: Path) -> None:
     with served("--with-sample", cwd=tmp_path) as (url, process):
         assert process.stdout is not None
@@ -58,6 +96,7 @@ def test_serve_with_sample_prints_a_line_that_gets_a_cited_answer(tmp_path: Path
         assert httpx.get(f"{url}/v1/papers", trust_env=False).json()["total"] == 19
 
 
+@slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_clean_stop_exits_0(tmp_path: Path, number: signal.Signals) -> None:
     """Traps section 3: a clean stop of uvicorn exits 143."""
@@ -68,6 +107,7 @@ def test_a_clean_stop_exits_0(tmp_path: Path, number: signal.Signals) -> None:
     assert not (tmp_path / ".loccit" / "server.json").exists()
 
 
+@slow
 def test_after_a_kill_the_command_line_works_alone(tmp_path: Path) -> None:
     with served("--with-sample", cwd=tmp_path) as (_, process):
         process.kill()
@@ -77,12 +117,14 @@ def test_after_a_kill_the_command_line_works_alone(tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["hits"]
 
 
+@slow
 def test_serve_refuses_an_open_address_without_a_key(tmp_path: Path) -> None:
     ran = command("serve", "--host", ".".join("0000"), cwd=tmp_path)
     assert ran.returncode == 2
     assert b"server.api_keys" in ran.stderr
 
 
+@slow
 def test_the_log_is_json_with_the_request_id(tmp_path: Path) -> None:
     with served(cwd=tmp_path) as (url, process):
         httpx.get(f"{url}/healthz", headers={"X-Request-ID": "abc"}, trust_env=False)
@@ -93,6 +135,7 @@ def test_the_log_is_json_with_the_request_id(tmp_path: Path) -> None:
     assert (line["request_id"], line["route"], line["status"]) == ("abc", "/healthz", 200)
 
 
+@slow
 def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
     assert command("add", str(ROOT / "data" / "icml2024-sample.txt"), cwd=tmp_path).returncode == 0
     words = [sys.executable, "-m", "service", "papers", "list", "--json"]
@@ -106,6 +149,7 @@ def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
         assert process.wait(60) in (0, 1)
 
 
+@slow
 def test_ctrl_c_exits_130_without_a_traceback(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     words = [sys.executable, "-m", "service", "add", "-"]
@@ -117,14 +161,19 @@ def test_ctrl_c_exits_130_without_a_traceback(tmp_path: Path) -> None:
             time.sleep(0.1)
         time.sleep(3)
         process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=40)
         os.close(writer)
         os.close(reader)
-        _, err = process.communicate(timeout=40)
         assert b"Traceback" not in err
         assert process.returncode == 130
 
 
+@slow
 def test_standard_input(tmp_path: Path) -> None:
     text = (ROOT / "data" / "icml2024-sample.txt").read_bytes()
     ran = command("add", "-", cwd=tmp_path, stdin=text)
     assert ran.stdout.startswith(b"19 added"), ran.stderr
+    with (ROOT / "data" / "icml2024-sample.txt").open("rb") as file:
+        words = [sys.executable, "-m", "service", "add", "-"]
+        again = subprocess.run(words, cwd=tmp_path, env=environment({}), stdin=file, capture_output=True, check=True)
+    assert b"19 unchanged" in again.stdout
