@@ -97,12 +97,12 @@ class FakeLLM:
         """All messages of the last chat call, as one text."""
         return "\n".join(str(message["content"]) for message in self.chats[-1].body["messages"])
 
-    def wait_for_leave(self, seconds: float) -> bool:
-        """Whether a client left within `seconds`."""
+    def wait_for_leave(self, seconds: float, clients: int = 1) -> bool:
+        """Whether so many clients have left, within `seconds`."""
         ends = time.monotonic() + seconds
-        while not self.left_at and time.monotonic() < ends:
+        while len(self.left_at) < clients and time.monotonic() < ends:
             time.sleep(0.01)
-        return bool(self.left_at)
+        return len(self.left_at) >= clients
 
     def record(self, request: Request) -> None:
         with self._lock:
