@@ -50,7 +50,9 @@ async def _serve(settings: Settings, listener: socket.socket, with_sample: bool,
         url = address(listener)
         await runtime.write(runtime.store.announce, url, runtime.token)
         ready(url)
+        log.info("serving", extra={"fields": {"url": url}})
         await _Server(app, runtime.stopping).serve(sockets=[listener])
+    log.info("stopped")
 
 
 class _Server(uvicorn.Server):

@@ -29,7 +29,7 @@ def console() -> Console:
 def answer(given: Answer) -> None:
     """The answer, then its quotes by number, then what was not supported or came closest."""
     out = console()
-    out.print(Text(plain(given.answer)))
+    out.print(Text(plain(given.answer or given.reason or "")))
     for citation in given.citations:
         out.print()
         out.print(_heading(f"[{citation.number}] ", _byline(citation), citation.retracted))
@@ -40,7 +40,7 @@ def answer(given: Answer) -> None:
         if sentence.verdict in ("partly", "unsupported"):
             how = "Only partly supported" if sentence.verdict == "partly" else "Not supported"
             out.print(Text(f"\n{how} by the quotes: {plain(sentence.text)}", "yellow"))
-    if given.status != "answered" and given.reason:
+    if given.answer and given.reason:
         out.print(Text(f"\n{plain(given.reason)}", "dim"))
     if given.near_misses:
         out.print(Text("\nClosest:", "dim"))

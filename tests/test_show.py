@@ -62,6 +62,12 @@ def test_an_answer_without_titles(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Closest" not in out
 
 
+def test_an_abstention_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    none: tuple[()] = ()
+    show.answer(answer(status="abstained", answer="", reason="Not there.", citations=none, sentences=none))
+    assert printed(capsys).startswith("Not there.\n\nClosest:\n")
+
+
 def test_papers(capsys: pytest.CaptureFixture[str]) -> None:
     fields: dict[str, object] = {
         "abstract": f"Line one.\nLine two. {HOSTILE}",

@@ -140,6 +140,6 @@ def test_small_input_becomes_a_job_if_the_client_prefers(client: httpx.Client) -
 
 
 def test_a_job_that_can_not_read_its_file_says_why(client: httpx.Client) -> None:
-    done = finished(client, client.post("/v1/papers", content=bytes(range(256)) * 8_192))
+    done = finished(client, client.post("/v1/papers", content=b"\x89PNG\r\n\x1a\n" + bytes(2**21)))
     assert done["state"] == "failed"
     assert done["error"]
