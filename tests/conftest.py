@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.fake_llm import fake_llm
+
+__all__ = ["fake_llm"]  # a fixture for every test
+
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 

@@ -19,6 +19,7 @@ _TOO_LONG = re.compile(
 _SECRET = re.compile(r"\b(?:sk|pk|gsk|hf|key|AIza)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+", re.IGNORECASE)
 _PATH = re.compile(r"(?<![\w:/])(?:[A-Za-z]:\\|/)(?:[\w.@+-]+[\\/])+[\w.@+-]*")
 _TAG = re.compile(r"<[^<>]{1,200}>")
+_LOST = frozenset({"TransportError", "APIConnectionError"})
 _MASK = "********"
 
 
@@ -84,9 +85,9 @@ def is_too_long(error: Exception) -> bool:
 
 
 def is_lost(error: Exception) -> bool:
-    """Whether the connection failed. Providers bring HTTP libraries of their own; each has a TransportError."""
+    """Whether the connection failed. Providers bring HTTP libraries of their own, alike in names only."""
     names = {base.__name__ for base in type(error).__mro__}
-    return isinstance(error, (ModelConnectionError, OSError)) or "TransportError" in names
+    return isinstance(error, (ModelConnectionError, OSError)) or not names.isdisjoint(_LOST)
 
 
 def is_passing(error: Exception) -> bool:

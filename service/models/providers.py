@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+import langsmith
 from langchain.chat_models import init_chat_model
 from langchain.embeddings import init_embeddings
 from langchain_core.callbacks import CallbackManager
 from langchain_core.embeddings import Embeddings as LangChainEmbeddings
 from langchain_core.language_models.chat_models import BaseChatModel
-from langsmith.run_trees import configure as configure_langsmith
 from pydantic import SecretStr
 
 from service.config import Embeddings, Llm
@@ -223,7 +223,7 @@ def _unbuilt(model: str, error: Exception, key: str | None) -> str:
 
 def _switch_tracing_off() -> None:
     """LANGSMITH_TRACING and its like in the environment would send questions and abstracts to a third party."""
-    configure_langsmith(enabled=False)
+    langsmith.configure(enabled=False)
     try:
         CallbackManager.configure()
     except RuntimeError as error:
