@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from service.compose import Composed
 from service.config import Llm
@@ -47,7 +46,8 @@ _NO_ANSWER = re.compile(r"\W*NO[ _-]?ANSWER\b.{0,200}", re.IGNORECASE | re.DOTAL
 _NEAR_MISSES = 3
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Found:
     """What retrieval found: hits, best first, and how sure we are that they answer."""
 
     standalone: str
@@ -99,8 +99,8 @@ class Frame:
         """The Answer made of a draft."""
         hits = tuple(map(answer_hit, self.found.hits))
         if not composed.sentences:
-            reason = note or (NONE_SUPPORTED if composed.dropped else NOT_SAID)
-            return self._filled(composed, "abstained", reason, said, hits[:_NEAR_MISSES], hits)
+            why = note or (NONE_SUPPORTED if composed.dropped else NOT_SAID)
+            return self._filled(composed, "abstained", why, said, hits[:_NEAR_MISSES], hits)
         whole = mode == "off" or all(sentence.verdict == "supported" for sentence in composed.sentences)
         status: Status = "answered" if whole and not said.truncated else "partial"
         reason = note or (None if whole else SOME_UNSUPPORTED) or (CUT_OFF if said.truncated else None)

@@ -37,7 +37,7 @@ _ASKS_FOR_A_NUMBER = re.compile(
 _ASKS_WHERE_TO_GET_IT = re.compile(
     r"\b(?:code|implementation|github|url|link|download|available|repository|open.source)\b", re.IGNORECASE
 )
-_MAXSIM, _OWN, _CONTRIBUTES, _NUMBER, _OPENS, _ACCESS, _ORDER = 0.85, 1.2, 0.6, 0.8, 1.0, 2.0, 0.35
+_MAXSIM, _OWN, _CONTRIBUTES, _NUMBER, _OPENS, _ACCESS, _ORDER = 1.05, 1.2, 0.6, 1.5, 1.1, 2.0, 0.7
 
 
 @dataclass(frozen=True, slots=True)
