@@ -7,7 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
 
+from service.app import create_app
 from service.client import Told, connected
 from service.wire import Json
 from tests.live import SPARSE, settings_in
@@ -91,3 +93,18 @@ async def test_papers_so_many_that_they_become_a_job_are_waited_for(tmp_path: Pa
             await api.call("POST", "/v1/search", {"query": "\udcff"})
         with pytest.raises(Told, match="top_k"):
             await api.call("POST", "/v1/search", {"query": "x", "top_k": 0})
+
+
+async def test_any_asgi_server_can_run_it(tmp_path: Path) -> None:
+    """Our own command opens the app by hand; uvicorn, hypercorn… do it through the lifespan protocol."""
+    sent: list[str] = []
+    told = iter(["lifespan.startup", "lifespan.shutdown"])
+
+    async def receive() -> Message:
+        return {"type": next(told)}
+
+    async def send(message: Message) -> None:
+        sent.append(message["type"])
+
+    await create_app(settings_in(tmp_path))({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]

@@ -127,7 +127,7 @@ def test_large_input_becomes_a_job(client: httpx.Client) -> None:
 
 def test_many_papers_as_json_become_a_job_too(client: httpx.Client) -> None:
     client.put("/v1/collections/many")
-    papers = [{"abstract": f"Abstract {n} on comets. {'Tail. ' * 8_000}", "title": "T"} for n in range(24)]
+    papers = [{"abstract": f"Abstract {n} on comets.", "notes": "Tail. " * 8_000} for n in range(24)]
     done = finished(client, client.post("/v1/papers?collection=many", json={"papers": [*papers, {"title": "x"}]}))
     assert isinstance(done["report"], dict)
     assert done["report"]["added"] == 24, done
