@@ -31,8 +31,15 @@ class Spoiling(HashingEmbedder):
 
 def test_every_record_is_counted_once_and_skips_say_why(tmp_path: Path) -> None:
     """Law 8."""
-    records: list[Paper | Skip] = [paper(1), Skip("record 2", "not JSON"), Paper("x", " \n "), paper(1), Paper("y", "half \ud800 a pair"),
-               Paper("z", "An abstract.", year=10**12), paper(2)]  # fmt: skip
+    records: list[Paper | Skip] = [
+        paper(1),
+        Skip("record 2", "not JSON"),
+        Paper("x", " \n "),
+        paper(1),
+        Paper("y", "half \ud800 a pair"),
+        Paper("z", "An abstract.", year=10**12),
+        paper(2),
+    ]
     with opened(tmp_path) as store:
         report = store.add(records)
     assert (report.added, report.updated, report.unchanged, report.records) == (2, 0, 1, 7)

@@ -1,4 +1,5 @@
 import itertools
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 
 from tests.embedders import HashingEmbedder
 from tests.stores import everything, found, indexed, opened, paper
+from vectorstore.database import FILE_NAME
 from vectorstore.errors import EmbedderFailed, EmbedderMismatch
 from vectorstore.paper import Paper, Report, Vectors
 
@@ -84,6 +86,36 @@ def test_a_paper_without_a_usable_vector_stops_it_rather_than_being_lost(tmp_pat
         store.reindex()
     with opened(tmp_path, HashingEmbedder("model:one")) as store:
         assert list(everything(store)) == PAPERS
+
+
+def test_another_way_to_cut_is_another_manifest(tmp_path: Path) -> None:
+    opened(tmp_path, papers=PAPERS).close()
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    connection.execute("UPDATE collections SET splitter = 'pages-0'")
+    connection.commit()
+    connection.close()
+    with opened(tmp_path) as store:
+        with pytest.raises(EmbedderMismatch, match=r"pages-0.*loccit reindex"):
+            found(store, "x")
+        assert store.reindex() == Report(updated=150)
+        assert found(store, PAPERS[9].abstract)[0] == "p9"
+
+
+@pytest.mark.parametrize("refilled", [False, True])
+def test_what_is_deleted_or_replaced_meanwhile_is_not_overwritten(tmp_path: Path, refilled: bool) -> None:
+    opened(tmp_path, HashingEmbedder("model:one"), PAPERS[:70]).close()
+    with opened(tmp_path, HashingEmbedder("model:two")) as store:
+
+        def meanwhile(report: Report) -> None:
+            if report.updated == 64:
+                store.delete_collection("default")
+                if refilled:
+                    store.add([paper(500)])
+
+        store.reindex(progress=meanwhile)
+        assert [each.paper_id for each in everything(store)] == ["p500"] * refilled
+        assert found(store, paper(500).abstract) == ["p500"] * refilled
+        assert [each.name for each in store.collections()] == ["default"]
 
 
 def test_the_same_embedder_pays_for_nothing_and_builds_the_index_again(tmp_path: Path) -> None:

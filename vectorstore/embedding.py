@@ -45,7 +45,7 @@ def check_manifest(connection: sqlite3.Connection, collection: Collection, embed
     """EmbedderMismatch where the collection's vectors were made otherwise than this embedder makes them."""
     if (collection.embedder, collection.splitter) == (embedder.name, SPLITTER_VERSION):
         return
-    if not catalogue.passage_count(connection, collection.id):
+    if catalogue.is_empty(connection, collection.id):
         return
     if collection.embedder != embedder.name:
         made, now = f"by {collection.embedder}", f"the configured one is {embedder.name}"

@@ -64,10 +64,10 @@ class Index:
         """Start the process and wait until Chroma is open."""
         with self._lock:
             ours, theirs = socket.socketpair()
-            with theirs:
+            with ours, theirs:
                 self._process = self._spawn(theirs.fileno())
-            _limit_sending(ours, _WRITE_S)
-            self._connection = Connection(ours.detach())
+                _limit_sending(ours, _WRITE_S)
+                self._connection = Connection(ours.detach())
             if self._over:  # `kill` came before there was a process
                 self._process.kill()
             try:

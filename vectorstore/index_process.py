@@ -125,13 +125,19 @@ def _client(place: str) -> ClientAPI:
     # Neither the environment nor a `.env` may turn on telemetry or reset, or swap the client.
     settings = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)
     if "://" in place:
-        url = urlsplit(place)
-        tls = url.scheme == "https"
-        return chromadb.HttpClient(url.hostname or "", url.port or (443 if tls else 8000), ssl=tls, settings=settings)
+        host, port, tls = server(place)
+        return chromadb.HttpClient(host, port, ssl=tls, settings=settings)
     folder = Path(place)
     _hold(folder.with_suffix(".lock"))
     folder.mkdir(mode=0o700, exist_ok=True)
     return chromadb.PersistentClient(folder, settings=settings)
+
+
+def server(address: str) -> tuple[str, int, bool]:
+    """`(host, port, whether encrypted)` of a Chroma server's URL."""
+    url = urlsplit(address)
+    tls = url.scheme == "https"
+    return url.hostname or "", url.port or (443 if tls else 8000), tls
 
 
 def _hold(path: Path) -> None:

@@ -119,8 +119,8 @@ class Ingest:
             check_manifest(connection, collection, self._embedder)
             entries = Resolver(connection, collection.id, self._prints).resolve(papers)
             work = [self._work(connection, entry) for entry in entries if entry.row is None or entry.changed]
-            filled = catalogue.passage_count(connection, collection.id) > 0
-        return _Plan(collection, collection.dimension if filled else None, entries, work)
+            empty = catalogue.is_empty(connection, collection.id)
+        return _Plan(collection, None if empty else collection.dimension, entries, work)
 
     def _work(self, connection: sqlite3.Connection, entry: Entry) -> _Work:
         paper, before = entry.paper, entry.before

@@ -74,7 +74,7 @@ class Jobs:
                 job_id for (job_id,) in connection.execute("SELECT id FROM jobs WHERE state IN ('queued', 'running')")
             }
         for leftover in self._folder.iterdir():
-            if leftover.name not in known:
+            if leftover.is_file() and leftover.name not in known:
                 leftover.unlink()
         self._thread.start()
 

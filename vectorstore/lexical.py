@@ -40,7 +40,7 @@ def create(connection: sqlite3.Connection, collection: int) -> None:
 
 def drop(connection: sqlite3.Connection, collection: int) -> None:
     """Forget a collection's words."""
-    connection.execute(f"DROP TABLE {_table(collection)}")
+    connection.execute(f"DROP TABLE IF EXISTS {_table(collection)}")
 
 
 def insert(connection: sqlite3.Connection, collection: int, rows: Iterable[tuple[int, str, str]]) -> None:

@@ -12,6 +12,8 @@ from vectorstore.passages import Numbers
 
 # Collections held at once; the one not asked for longest goes first.
 _MOST = 8
+# Passages whose mean stands for that of the collection.
+_SAMPLE = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Matrices:
 
     def __init__(self) -> None:
         self._kept: dict[int, Matrix] = {}
+        self._centres: dict[int, tuple[int, Vectors]] = {}
         self._lock = threading.Lock()
 
     def get(self, connection: sqlite3.Connection, collection: int, revision: int) -> Matrix:
@@ -54,10 +57,22 @@ class Matrices:
                 self._kept.pop(next(iter(self._kept)))
             return kept
 
+    def centre(self, connection: sqlite3.Connection, collection: int, revision: int) -> Vectors:
+        """The mean vector of a collection that is not empty, from a sample that depends on its revision only."""
+        with self._lock:
+            known, centre = self._centres.get(collection, (-1, None))
+            if centre is None or known != revision:
+                numbers = passages.numbers(connection, collection)
+                chosen = np.unique(np.linspace(0, len(numbers) - 1, _SAMPLE).astype(int))
+                centre = passages.vectors(connection, numbers[chosen])[1].mean(axis=0)
+                self._centres[collection] = (revision, centre)
+            return centre
+
     def forget(self, collection: int) -> None:
         """Let go of a deleted collection's vectors."""
         with self._lock:
             self._kept.pop(collection, None)
+            self._centres.pop(collection, None)
 
 
 def _mended(connection: sqlite3.Connection, collection: int, revision: int, kept: Matrix | None) -> Matrix:

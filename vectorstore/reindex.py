@@ -31,13 +31,10 @@ def reindex(database: Database, embedder: Embedder, name: str, progress: Progres
     with database.write() as connection:
         old = catalogue.collection(connection, name)
         papers = catalogue.info(connection, old).papers
-        try:
-            check_manifest(connection, old, embedder)
-        except EmbedderMismatch:
-            new = _beside(connection, old, embedder)
-        else:
+        if _fits(connection, old, embedder):
             journal.start_over(connection, old.id)
             return Report(unchanged=papers)
+        new = _beside(connection, old, embedder)
     done, after = Report(), 0
     while batch := _next(database, old, new, after):
         after = batch[-1][0]
@@ -46,8 +43,16 @@ def reindex(database: Database, embedder: Embedder, name: str, progress: Progres
         if progress is not None:
             progress(done)
     with database.write() as connection:
-        _switch(connection, old, new)
+        _switch(connection, old, new, embedder)
     return done
+
+
+def _fits(connection: sqlite3.Connection, collection: Collection, embedder: Embedder) -> bool:
+    try:
+        check_manifest(connection, collection, embedder)
+    except EmbedderMismatch:
+        return False
+    return True
 
 
 def _beside(connection: sqlite3.Connection, old: Collection, embedder: Embedder) -> Collection:
@@ -78,6 +83,9 @@ def _copy(database: Database, embedder: Embedder, new: Collection, batch: Sequen
             " as it was"
         )
     with database.write() as connection:
+        now = catalogue.find_collection(connection, new.name)
+        if now is None or now.id != new.id:
+            return  # deleted together with the one it was to replace
         at = 0
         for paper, passages, keys in cut:
             row = catalogue.put_paper(connection, new.id, None, paper, keys)
@@ -88,12 +96,19 @@ def _copy(database: Database, embedder: Embedder, new: Collection, batch: Sequen
             catalogue.touch(connection, new.id)
 
 
-def _switch(connection: sqlite3.Connection, old: Collection, new: Collection) -> None:
-    """Put the new collection in the old one's place, without what was deleted meanwhile."""
+def _switch(connection: sqlite3.Connection, old: Collection, new: Collection, embedder: Embedder) -> None:
+    """Put the new collection in the old one's place, without what was deleted meanwhile.
+
+    Unless that was replaced, or emptied and filled by this very embedder, meanwhile: then it needs no other.
+    """
+    now = catalogue.find_collection(connection, old.name)
+    if now is None or now.id != old.id or _fits(connection, now, embedder):
+        catalogue.delete_collection(connection, new.id)
+        return
     kept = {paper.paper_id for _, paper in catalogue.papers_where(connection, old.id, Filters(), 0, -1)}
     for row, paper in catalogue.papers_where(connection, new.id, Filters(), 0, -1):
         if paper.paper_id not in kept:
             catalogue.drop_paper(connection, new.id, row)
     catalogue.delete_collection(connection, old.id)
     catalogue.rename_collection(connection, new.id, old.name)
-    catalogue.continue_revision(connection, new.id, old.revision)
+    catalogue.continue_revision(connection, new.id, now.revision)

@@ -1,6 +1,7 @@
 """The facade: one data folder, opened by one process. Every method is synchronous and thread-safe."""
 
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ class Store:
     def __init__(self, path: Path, embedder: Embedder, *, chroma_url: str | None = None) -> None:
         self._embedder = embedder
         self._closed = False
+        self._reindexing = threading.Lock()
         self._lock = FolderLock(path)
         try:
             self._database = Database(path)
@@ -185,7 +187,7 @@ class Store:
         with self._database.read() as connection:
             collection = catalogue.collection(connection, query.collection)
             check_manifest(connection, collection, self._embedder)
-            if not catalogue.passage_count(connection, collection.id):
+            if catalogue.is_empty(connection, collection.id):
                 return []
         if vector is not None:
             vector = vector.reshape(-1)
@@ -227,9 +229,10 @@ class Store:
         """
         names = [collection] if collection is not None else [each.name for each in self.collections()]
         report = Report()
-        for name in names:
-            report += reindex(self._database, self._embedder, name, progress)
-            self._upkeep.wake()
+        with self._reindexing:
+            for name in names:
+                report += reindex(self._database, self._embedder, name, progress)
+                self._upkeep.wake()
         return report
 
     def start_job(

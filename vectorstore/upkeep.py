@@ -5,6 +5,7 @@ after its count and a probe with known vectors were right, because a damaged Chr
 Whatever goes wrong, the cure is the same: build again from the stored vectors, without embedding anything.
 """
 
+import logging
 import shutil
 import sqlite3
 import threading
@@ -22,12 +23,15 @@ from vectorstore.errors import FolderUnusable
 from vectorstore.index import FOLDER_NAME, Index, IndexTrouble
 from vectorstore.paper import Vectors
 
+log = logging.getLogger(__name__)
+
 BATCH = 100
 _PROBES = 64
 _PROBE_DEPTH = 10
 # An approximate index may miss a few; a damaged one misses many.
 _FINDABLE = 0.98
 _LONGEST_PAUSE_S = 60.0
+_CLOSING_S = 10.0
 # So many troubles without one good round in between are more than bad luck.
 _PATIENCE = 3
 
@@ -69,7 +73,7 @@ class Upkeep:
         self._work.set()
         if not self._running:
             self._index.kill()  # still importing: nothing is being written that could be torn
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=_CLOSING_S)
         if self._thread.is_alive():
             self._index.kill()
             self._thread.join()
@@ -120,8 +124,11 @@ class Upkeep:
                     self._work.wait()
             except IndexTrouble as trouble:
                 self._recover(trouble)
-            except (FolderUnusable, OSError) as error:
-                self._pause(str(error))
+            except Exception as error:
+                # Whatever it is, this thread must outlive it, or the index would be behind for ever without a word.
+                if not self._stopping.is_set():
+                    log.exception("index upkeep")
+                self._pause(str(error) if isinstance(error, FolderUnusable) else type(error).__name__)
 
     def _round(self) -> bool:
         """Take every collection one batch further; True when nothing is left to do."""
