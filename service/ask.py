@@ -27,6 +27,7 @@ from service.minilm import MiniLM
 from service.models import Draft, draft
 from service.offline import Extractive
 from service.reply import Found
+from service.spoken import spoken
 from service.verify import Check, Verifier
 from vectorstore.paper import Embedder, Filters, Hit, Query
 from vectorstore.store import Store
@@ -70,7 +71,7 @@ class Answerer:
         if reason := intent.not_a_question(question.question):
             yield Event("answer", frame.refusal(reason))
             return
-        prepared = await self._chain.ainvoke(question)
+        prepared = await self.prepare(question)
         clock.lap("retrieve")
         frame.found = prepared.found
         if reason := self._too_little(prepared.found):
@@ -80,16 +81,25 @@ class Answerer:
         async for event in self._said(question, prepared, frame):
             yield event
 
+    async def prepare(self, question: Question) -> Prepared:
+        """What is found for a question, and the messages that would ask the model."""
+        return await self._chain.ainvoke(question)
+
+    def judged(self, text: str, prepared: Prepared, mode: Verify) -> Answer:
+        """The Answer that a draft in these words becomes."""
+        frame = reply.Frame(Question(question="?"), self._settings.llm, self._prompt.tag, reply.Clock(), prepared.found)
+        return frame.answer(*self._checked(text, prepared, mode), Draft(text), mode)
+
     async def _said(self, question: Question, prepared: Prepared, frame: reply.Frame) -> AsyncGenerator[Event, None]:
         said, prepared = await self._draft(prepared)
         frame.clock.lap("generate")
         mode = question.verify or self._settings.answer.verify
-        yield Event("text", TextPiece(text=citations.without_illegal(said.text, _numbers(prepared.evidence))))
+        yield Event("text", TextPiece(text=citations.without_illegal(spoken(said.text), _numbers(prepared.evidence))))
         composed, note = await anyio.to_thread.run_sync(partial(self._checked, said.text, prepared, mode))
         frame.clock.lap("verify")
         for event in reply.sentence_events(composed):
             yield event
-        yield Event("answer", frame.answer(composed, said, note, mode))
+        yield Event("answer", frame.answer(composed, note, said, mode))
 
     def _find(self, question: Question) -> Found:
         alone = standalone(question.question, question.history)
@@ -140,6 +150,7 @@ class Answerer:
 
     def _checked(self, text: str, prepared: Prepared, mode: Verify) -> tuple[Composed, str | None]:
         """The draft as the reader may see it; where nothing of it holds, the extractive one and a note that says so."""
+        text = spoken(text)
         if reply.says_no_answer(text):
             return reply.NOTHING, None
         composed, checks = self._compose(text, prepared, mode)

@@ -13,6 +13,8 @@ from vectorstore.paper import Hit
 
 _NEAREST, _COVERED, _BIAS = 6.08, 9.13, -7.13
 _PAPERS = 5
+# As if the collection held so many passages more: in a handful of papers a word that is missing proves little.
+_MORE = 50.0
 DEFAULT_FLOOR = 0.4
 
 
@@ -31,7 +33,7 @@ def information(question: str, frequencies: dict[str, int], size: int) -> dict[s
     weights: dict[str, float] = {}
     for word in content_words(question):
         seen = frequencies.get(word, 0)
-        weights[words.stem(word)] = math.log(1.0 + (size - seen + 0.5) / (seen + 0.5)) if size > seen else 0.0
+        weights[words.stem(word)] = math.log(1.0 + (max(size - seen, 0) + _MORE) / (seen + 1.0))
     return weights
 
 

@@ -7,13 +7,15 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from service.errors import ConfigError
@@ -26,7 +28,10 @@ _TOKENIZER = (
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 _DIMENSION = 384
+Row = TypeVar("Row")
 _MAX_TOKENS = 256
+# Sentences whose word pieces are kept: about 25 kB each.
+_REMEMBERED = 4_096
 
 
 class MiniLM(Embeddings):
@@ -41,6 +46,8 @@ class MiniLM(Embeddings):
         self.max_tokens = _MAX_TOKENS
         self._tokenizer = _tokenizer()
         self._session = _session()
+        # The sentences of the passages found are looked at again for every draft and by the next question on the topic.
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._pieces)
 
     def count(self, text: str) -> int:
         """Tokens of `text` as the model reads it, special tokens included, uncut."""
@@ -53,7 +60,7 @@ class MiniLM(Embeddings):
 
     def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """For each text, one unit-length row a word piece, special tokens left out."""
-        return _each(self._pieces, texts)
+        return [pieces.astype(np.float32) for pieces in _each(self._remembered, texts)]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """As LangChain asks for `embed`."""
@@ -79,8 +86,8 @@ class MiniLM(Embeddings):
         # One text a run: no padding, so the mean over the mask is the mean, and a vector does not depend on its batch.
         return _unit(self._hidden(text).mean(axis=0))
 
-    def _pieces(self, text: str) -> Vectors:
-        return _unit(self._hidden(text)[1:-1])
+    def _pieces(self, text: str) -> NDArray[np.float16]:
+        return _unit(self._hidden(text)[1:-1]).astype(np.float16)
 
 
 def _unit(rows: Vectors) -> Vectors:
@@ -88,7 +95,7 @@ def _unit(rows: Vectors) -> Vectors:
     return unit
 
 
-def _each(compute: Callable[[str], Vectors], texts: Sequence[str]) -> list[Vectors]:
+def _each(compute: Callable[[str], Row], texts: Sequence[str]) -> list[Row]:
     """`compute` of each text on every core, in order. The longest begin first, so that no core waits at the end."""
     if len(texts) < 2:
         return [compute(text) for text in texts]

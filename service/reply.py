@@ -95,7 +95,7 @@ class Frame:
         near = tuple(map(answer_hit, self.found.hits[:_NEAR_MISSES]))
         return self._filled(NOTHING, "abstained", reason, Draft(""), near, ())
 
-    def answer(self, composed: Composed, said: Draft, note: str | None, mode: Verify) -> Answer:
+    def answer(self, composed: Composed, note: str | None, said: Draft, mode: Verify) -> Answer:
         """The Answer made of a draft."""
         hits = tuple(map(answer_hit, self.found.hits))
         if not composed.sentences:

@@ -13,6 +13,7 @@ import numpy as np
 
 from service import words
 from service.evidence import Shown
+from service.maxsim import Pieces
 from vectorstore.paper import Vectors
 from vectorstore.sentences import sentences
 
@@ -79,7 +80,7 @@ def candidates(question: str, evidence: Sequence[Shown], token_vectors: TokenVec
 def _maxsim(question: str, texts: Sequence[str], token_vectors: TokenVectors) -> list[float]:
     """For each text, the mean over the question's word pieces of the best cosine to one of the text's."""
     asked, *given = token_vectors([words.plain(question), *map(words.plain, texts)])
-    return [float((asked @ vectors.T).max(axis=1).mean()) if len(asked) and len(vectors) else 0.0 for vectors in given]
+    return Pieces(given).like(asked)
 
 
 def _z(values: Sequence[float]) -> list[float]:

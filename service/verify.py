@@ -12,6 +12,7 @@ from typing import NamedTuple
 from service import vetoes, words
 from service.domain import Verdict
 from service.evidence import Evidence
+from service.maxsim import Pieces
 from vectorstore.paper import Vectors
 from vectorstore.sentences import sentences
 
@@ -61,7 +62,7 @@ class Verifier:
         self._paper_of = {item.number: item.paper.paper_id for item in evidence}
         self._quotes = quotes_of(evidence)
         self._token_vectors = token_vectors
-        self._vectors: Sequence[Vectors] | None = None
+        self._pieces: Pieces | None = None
 
     def check(self, sentence: str, cited: Sequence[int]) -> Check:
         """The verdict on `sentence`, which cites evidence `cited` (maybe none)."""
@@ -106,13 +107,10 @@ class Verifier:
 
     def _similarities(self, sentence: str) -> list[float]:
         """For each quote, the mean over the sentence's word pieces of the best cosine to one of the quote's."""
-        if self._vectors is None:
-            self._vectors = self._token_vectors([words.plain(quote.text) for quote in self._quotes])
+        if self._pieces is None:
+            self._pieces = Pieces(self._token_vectors([words.plain(quote.text) for quote in self._quotes]))
         (said,) = self._token_vectors([words.plain(sentence)])
-        return [
-            float((said @ pieces.T).max(axis=1).mean()) if pieces.size and said.size else 0.0
-            for pieces in self._vectors
-        ]
+        return self._pieces.like(said)
 
     def _best(self, sentence: str, fits: Sequence["_Fit"], across: bool = False) -> Check | None:
         """The best check among the best-fitting quotes, each alone or with others: of its paper, or `across` papers."""

@@ -6,6 +6,7 @@ and nothing the sentence affirms is denied there, or the other way round.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ def containment(sentence: str, quote: str) -> float:
     if not wanted:
         return 0.0
     held = words.stems(quote)
-    share = sum(_holds(held, stem) for stem in wanted) / len(wanted)
+    known, beginnings = _held(held)
+    share = sum(_holds(stem, known, beginnings) for stem in wanted) / len(wanted)
     if share == 1.0 and not _is_run(wanted, held):
         pairs = set(pairwise(held))
         kept = sum(pair in pairs for pair in pairwise(wanted))
@@ -35,12 +37,15 @@ def containment(sentence: str, quote: str) -> float:
     return share
 
 
-def _holds(held: tuple[str, ...], stem: str) -> bool:
+@lru_cache(maxsize=8_192)
+def _held(stems: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems, and everything of `_PREFIX` letters or more that one of them begins with."""
+    return frozenset(stems), frozenset(stem[:end] for stem in stems for end in range(_PREFIX, len(stem) + 1))
+
+
+def _holds(stem: str, known: frozenset[str], beginnings: frozenset[str]) -> bool:
     """Whether the stem is there, or one that it begins or that begins it: accur(ate), accuraci (accuracy)."""
-    return stem in held or (
-        len(stem) >= _PREFIX
-        and any(len(other) >= _PREFIX and (other.startswith(stem) or stem.startswith(other)) for other in held)
-    )
+    return stem in known or stem in beginnings or any(stem[:end] in known for end in range(_PREFIX, len(stem)))
 
 
 def _is_run(wanted: tuple[str, ...], held: tuple[str, ...]) -> bool:
@@ -96,12 +101,18 @@ def _words_behind(text: str, number: words.Number) -> frozenset[str]:
 
 
 def _names(sentence: str, quote: str) -> Veto | None:
-    held = words.names(quote) | {words.fold_name(word) for word in words.tokens(quote)}
-    joined = re.sub(r"[^\w]|_", "", words.plain(quote)).casefold()
+    held, letters = _held_names(quote)
     for name in sorted(words.names(sentence)):
-        if name not in held and not (len(name) > 3 and name in joined):
+        if name not in held and not (len(name) > 3 and name in letters):
             return Veto(f"name {name} is in no cited passage", hard=False)
     return None
+
+
+@lru_cache(maxsize=8_192)
+def _held_names(quote: str) -> tuple[frozenset[str], str]:
+    """Whatever in the quote could be a name, and all its letters in one run ("Auto GPT" holds AutoGPT)."""
+    held = words.names(quote) | {words.fold_name(word) for word in words.tokens(quote)}
+    return held, re.sub(r"\W|_", "", words.plain(quote)).casefold()
 
 
 _CUE = re.compile(
@@ -124,6 +135,7 @@ def _negation(sentence: str, quote: str) -> Veto | None:
     return None
 
 
+@lru_cache(maxsize=8_192)
 def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Stems inside the reach of a negation, and stems outside of any."""
     text = _DOUBLE.sub(" ", words.plain(text))
