@@ -52,6 +52,7 @@ def _run_and_kill(folder: Path, first: int, seconds: float) -> list[tuple[str, i
 def test_killed_at_random_moments_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     chance = random.Random(7)
     known: dict[int, str] = {}
+    alive: dict[int, Paper] = {}
     first = 0
     for _ in range(5):
         for what, start, end in _run_and_kill(tmp_path, first, chance.uniform(0.2, 4.0)):

@@ -65,12 +65,12 @@ def test_thousands_of_ids_are_not_too_many_variables(store: Store) -> None:
     assert len(store.search(Query("data", filters=Filters(paper_ids=(*ids, "p3"))))) == 1
 
 
-@given(st.text())
+@given(st.text(max_size=20))
 def test_folding_is_stable(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
-@given(st.text(), st.text())
+@given(st.text(max_size=20), st.text(max_size=20))
 def test_any_filter_is_good_sql(venue: str, author: str) -> None:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE papers(venue_folded, authors_folded, year, paper_id)")

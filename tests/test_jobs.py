@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from tests.embedders import HashingEmbedder
 from tests.stores import eventually, opened, paper
-from vectorstore.errors import UnknownCollection
+from vectorstore.errors import FolderUnusable, UnknownCollection
 from vectorstore.jobs import MOST_SKIPS, Job
 from vectorstore.paper import Vectors
 from vectorstore.store import Store
@@ -117,3 +118,26 @@ def test_a_file_that_was_left_over_is_cleared_away(tmp_path: Path) -> None:
     (tmp_path / "jobs" / "orphan").write_bytes(b"x")
     opened(tmp_path).close()
     assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_a_full_disk_makes_a_job_wait_and_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vectorstore.jobs._PAUSE_S", 0.05)
+    with opened(tmp_path / "store") as store:
+        with store._database.write() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages + 5}")
+        job_id = store.start_job(_spool(tmp_path, *map(_record, range(100))), "papers.jsonl")
+        time.sleep(0.5)
+        job = store.job(job_id)
+        assert job is not None
+        assert (job.state, job.added) == ("running", 0)
+        with store._database.write() as connection:
+            connection.execute("PRAGMA max_page_count = 100000")
+        assert _done(store, job_id).added == 100
+
+
+def test_a_folder_in_which_no_job_can_be_kept_is_said(tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text("in the way")
+    for _ in range(2):
+        with pytest.raises(FolderUnusable, match="jobs in it"):
+            opened(tmp_path)

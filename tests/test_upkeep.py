@@ -113,7 +113,7 @@ Damage = Callable[[Path], None]
     "damage",
     [
         _delete,
-        pytest.param(_scribble_database, marks=pytest.mark.slow),
+        _scribble_database,
         pytest.param(_scribble_vectors, marks=pytest.mark.slow),
         pytest.param(_set_dirty, marks=pytest.mark.slow),
     ],
@@ -141,7 +141,6 @@ def test_a_damaged_index_is_built_again_without_embedding_anything(folder: Path,
     assert list(folder.glob(f"{FOLDER_NAME}.damaged*")) == []
 
 
-@pytest.mark.slow
 def test_a_killed_index_process_is_not_felt(folder: Path) -> None:
     with opened(folder) as store:
         indexed(store)
@@ -188,7 +187,6 @@ def test_closing_does_not_wait_for_a_hung_process(folder: Path, monkeypatch: pyt
         assert _by_index(store, 900)
 
 
-@pytest.mark.slow
 def test_deleted_collections_leave_chroma_too(tmp_path: Path) -> None:
     with opened(tmp_path, papers=PAPERS[:20]) as store:
         store.create_collection("other")
@@ -210,6 +208,20 @@ def test_without_an_index_process_the_store_answers_and_says_so(
         assert "not available" in sentence
         assert store.state().ready
         assert found(store, PAPERS[7].abstract)[0] == "p7"
+
+
+def test_a_fault_of_our_own_is_said_and_outlived(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(folder) as store:
+        indexed(store)
+        with monkeypatch.context() as patch:
+            patch.setattr("vectorstore.upkeep.BATCH", "not a number")
+            store.add([paper(900)])
+            eventually(lambda: any("IntegrityError" in sentence for sentence in store.state().degraded))
+            assert found(store, paper(900).abstract)[0] == "p900"
+        indexed(store)
+        assert "index upkeep" in caplog.text
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from vectorstore import catalogue, readers
-from vectorstore.database import Database
+from vectorstore.database import Database, unusable
 from vectorstore.errors import FolderUnusable, VectorstoreError
 from vectorstore.ingest import Ingest
 from vectorstore.paper import Embedder, Report, Skip
@@ -62,7 +62,10 @@ class Jobs:
         self._database = database
         self._embedder = embedder
         self._folder = folder / FOLDER_NAME
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise unusable(folder, f"{FOLDER_NAME} in it: {error.strerror}") from error
         self._stopping = threading.Event()
         self._work = threading.Event()
         self._thread = threading.Thread(target=self._run, name="loccit-jobs", daemon=True)
