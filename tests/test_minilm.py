@@ -117,7 +117,7 @@ def test_token_vectors_are_unit_rows_one_a_word_piece(model: MiniLM) -> None:
     assert none.shape == (0, 384)
     assert two.shape == (2, 384)
     assert many.shape == (254, 384)
-    assert np.allclose(np.linalg.norm(many, axis=1), 1, atol=1e-5)
+    assert np.allclose(np.linalg.norm(many, axis=1), 1, atol=1e-4)  # they are remembered as half floats
 
 
 def test_serves_as_langchain_embeddings(model: MiniLM) -> None:
