@@ -5,6 +5,7 @@
 The model only ever writes the draft. What the reader sees is composed from checked sentences and our own citations.
 """
 
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -139,14 +140,15 @@ class Answerer:
 
     async def _draft(self, prepared: Prepared) -> tuple[Draft, Prepared]:
         """The model's draft; asked once more, with half of the evidence, if it does not fit the window."""
-        deadline = self._settings.llm.timeout_s
+        llm = self._settings.llm
+        ends = time.monotonic() + llm.timeout_s
         try:
-            return await draft(self._model, prepared.messages, deadline), prepared
+            return await draft(self._model, prepared.messages, llm.timeout_s, llm.retries), prepared
         except EvidenceTooLong:
             hits = prepared.found.hits[: max(1, len(prepared.evidence) // 2)]
             room = tokens.count(render(prepared.evidence)) // 2
             prepared = self._numbered(prepared.found, hits, room)
-            return await draft(self._model, prepared.messages, deadline), prepared
+            return await draft(self._model, prepared.messages, ends - time.monotonic(), llm.retries), prepared
 
     def _checked(self, text: str, prepared: Prepared, mode: Verify) -> tuple[Composed, str | None]:
         """The draft as the reader may see it; where nothing of it holds, the extractive one and a note that says so."""

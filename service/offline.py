@@ -98,7 +98,8 @@ def choose(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     for one in ranked[1:]:
         if len(chosen) == limit or one.score < best.score - (2.2 if several else 1.0):
             break
-        if several == any(one.number == other.number for other in chosen) or _repeats(one, chosen, 0.95 if several else 0.7):
+        same_paper = any(one.number == other.number for other in chosen)
+        if several == same_paper or _repeats(one, chosen, 0.95 if several else 0.7):
             continue
         chosen.append(one)
         if asks_for_a_number(question):

@@ -231,6 +231,9 @@ _IMPORTS_WITH_A_GUARD = """
 import sys
 reached = []
 def watch(event, arguments):
+    # urllib3, which LangChain imports, asks whether there is IPv6 by taking a free loopback port for a moment.
+    if event == "socket.bind" and arguments[1][:2] in {("::1", 0), ("127.0.0.1", 0)}:
+        return
     if event in {"socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto", "subprocess.Popen", "os.fork"}:
         reached.append((event, str(arguments)))
 sys.addaudithook(watch)

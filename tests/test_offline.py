@@ -12,8 +12,8 @@ from service.offline import NO_ANSWER, Extractive, trim
 from vectorstore.paper import Paper, Passage
 
 KIVI = (
-    "Efficiently serving large language models requires batching. The key-value (KV) cache becomes the new bottleneck in "
-    "speed and memory. In this paper, we develop a tuning-free 2-bit KV cache quantization algorithm named KIVI. "
+    "Efficiently serving large language models requires batching. The key-value (KV) cache becomes the new bottleneck "
+    "in speed and memory. In this paper, we develop a tuning-free 2-bit KV cache quantization algorithm named KIVI. "
     "Furthermore, KIVI enables models to use 2.6 times less peak memory. The source code is available at "
     "https://example.org/kivi."
 )

@@ -17,7 +17,7 @@ USIS = (
     "10,632 underwater images with pixel-level annotations in 7 categories from various underwater scenes. Existing "
     "methods do not generalize to underwater scenes."
 )
-ADAM = "We show that Prodigy outperforms DoG on all benchmarks. Adam requires a tuned learning rate. It works without labels."
+ADAM = "We show that Prodigy outperforms DoG on all benchmarks. Adam requires a tuned rate. It works without labels."
 
 
 def evidence(*abstracts: str) -> list[Evidence]:
@@ -102,7 +102,7 @@ def test_every_paper_that_says_it_is_cited() -> None:
 
 
 def test_two_sentences_of_an_abstract_carry_their_sum(verifier: Verifier) -> None:
-    check = verifier.check("Prodigy outperforms DoG on all benchmarks, and Adam requires a tuned learning rate.", [3])
+    check = verifier.check("Prodigy outperforms DoG on all benchmarks, and Adam requires a tuned rate.", [3])
     assert check.verdict == "supported"
     assert len(check.quotes) == 2
 
