@@ -3,16 +3,53 @@
 import html
 import re
 import unicodedata
+from html.entities import name2codepoint
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_ENTITY = re.compile(
-    r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,5}|amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo|times|alpha|beta|gamma|mu|deg);"
+_SPACES = dict.fromkeys([0x09, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
+_LINE_ENDS = dict.fromkeys([0x0D, 0x2028, 0x2029], "\n")
+_UNPRINTABLE = [*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
+_INVISIBLE = [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF]
+_NO_ABSTRACT = re.compile(
+    r"\W*(?:no abstract(?: (?:is )?available)?|(?:abstract )?not available|n/?a|none|null)?\W*", re.IGNORECASE
 )
+# Ten times the longest abstracts there are: what is longer is a whole text or no text at all.
+LONGEST = 60_000
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+# Windows-1252 read as Latin-1: its quotation marks and dashes arrive as control characters.
+_WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
+_TABLE: dict[int, str | None] = {
+    **dict.fromkeys([*_UNPRINTABLE, *_INVISIBLE]),
+    **_SPACES,
+    **_LINE_ENDS,
+    **_LIGATURES,
+    **_WINDOWS,
+}
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|(?P<name>[A-Za-z]{2,8}[1-4]{0,2}));")
+_SOFT_BREAK = re.compile(r"\u00ad\s*\n\s*")
+
+# UTF-8 that was read as Windows-1252 and saved again: a lead and as many followers as it announces.
+_BYTES = {character: code for code, character in _WINDOWS.items() if character} | {
+    chr(c): c for c in range(0x80, 0x100)
+}
+_FOLLOWER = "[" + "".join(character for character, code in _BYTES.items() if code < 0xC0) + "]"
+_GARBLED = re.compile(f"[\u00c2-\u00df]{_FOLLOWER}|[\u00e0-\u00ef]{_FOLLOWER}{{2}}|[\u00f0-\u00f4]{_FOLLOWER}{{3}}")
+_ACCENTED = re.compile("[\u00c0-\u00ff]")
+
+_STARTERS = "We|Our|In|The|This|These|It|To|For|A|An|As|By|On|With|While|Recent|Recently|Many|Most"
 _LABEL = re.compile(
-    r"^\s*(?:abstract|summary)(?:\s*[:.\u2014\u2013-]\s*|\s*\n\s*)(?=\S)|^Abstract(?=[A-Z][a-z])", re.IGNORECASE
+    r"\A(?:abstract|summary)(?:\s*[:.\u2014]\s*|\s*\u2013\s+|\s+-+\s+|\s*\n\s*)(?=\S)"
+    rf"|\A(?-i:Abstract|ABSTRACT|abstract)\s*(?=(?-i:{_STARTERS})\s)|\A(?-i:Abstract(?=[A-Z][a-z]))",
+    re.IGNORECASE,
 )
-_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_RIGHTS = r"(?:copyright\s*)?(?:©|\(c\)|copyright)\s*(?:copyright\b)?\s*,?\s*(?:19|20)\d\d\b"
+_RIGHTS_BEHIND = re.compile(rf"(?:(?<=[.!?\"”)\]])\s*|\n\s*){_RIGHTS}[^\n]{{0,160}}\Z", re.IGNORECASE)
+_RIGHTS_BEFORE = re.compile(
+    rf"\A{_RIGHTS}[^.\n]{{1,80}}\.(?:\s?V\.)?(?:\s*All rights reserved\.)?\s*(?=[A-Z])", re.IGNORECASE
+)
+_PARAGRAPHS = re.compile(r"\n[ ]*\n\s*")
+_LISTED = re.compile(r"\s*(?:[-*•–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
+# Hard-wrapped lines are about this long; shorter and longer ones end where their writer wanted.
+_WRAPPED = range(50, 131)
 
 
 def clean(text: str) -> str:
@@ -24,13 +61,59 @@ def clean(text: str) -> str:
 
 
 def clean_abstract(text: str) -> str:
-    """`clean`, less the word "Abstract" that exports glue in front."""
-    return clean(_LABEL.sub("", clean(text), count=1))
+    """`clean`, less the word "Abstract" and the copyright lines that exports glue on, hard-wrapped lines joined."""
+    before = None
+    while before != text:
+        before, text = text, _unglued(clean(text))
+    return text
+
+
+def why_no_abstract(abstract: str) -> str | None:
+    """Why a cleaned text can't be stored as an abstract; None if it can."""
+    if _NO_ABSTRACT.fullmatch(abstract):
+        return "no abstract"
+    if len(abstract) > LONGEST:
+        return f"its abstract has {len(abstract):,} characters; at most {LONGEST:,} are taken"
+    return None
 
 
 def _once(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    text = _INVISIBLE.sub("", _CONTROL.sub("", text))
-    text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
-    text = "".join(_LIGATURES.get(letter, letter) for letter in text)
-    return unicodedata.normalize("NFC", text.replace("\u00a0", " ")).strip()
+    text = text.replace("\r\n", "\n")
+    if not text.isascii():
+        text = _SOFT_BREAK.sub("", _ungarbled(text))
+    text = text.translate(_TABLE)
+    if "&" in text:
+        text = _ENTITY.sub(_letter, text)
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _letter(entity: re.Match[str]) -> str:
+    name = entity.group("name")
+    return html.unescape(entity.group()) if name in {None, "apos"} or name in name2codepoint else entity.group()
+
+
+def _ungarbled(text: str) -> str:
+    """The text before it was read in the wrong encoding, where that is certain: no accented letter is left over."""
+    garbled = list(_GARBLED.finditer(text))
+    if not garbled or (len(garbled) == 1 and garbled[0].group()[0] not in "ÂÃâ"):
+        return text
+    if sum(len(_ACCENTED.findall(match.group())) for match in garbled) != len(_ACCENTED.findall(text)):
+        return text
+    try:
+        return _GARBLED.sub(lambda match: bytes(_BYTES[each] for each in match.group()).decode(), text)
+    except UnicodeDecodeError:
+        return text
+
+
+def _unglued(text: str) -> str:
+    text = _LABEL.sub("", text, count=1)
+    text = _RIGHTS_BEHIND.sub("", _RIGHTS_BEFORE.sub("", text, count=1), count=1)
+    return "\n\n".join(map(_unwrapped, _PARAGRAPHS.split(text))) if "\n" in text else text
+
+
+def _unwrapped(paragraph: str) -> str:
+    lines = paragraph.split("\n")
+    wrapped = all(len(line.rstrip()) in _WRAPPED for line in lines[:-1])
+    if wrapped and not any(_LISTED.match(line) for line in lines):
+        return " ".join(line.strip() for line in lines)
+    return paragraph

@@ -1,7 +1,10 @@
 """Bytes -> text, whatever wrote them."""
 
+import re
+
 from vectorstore.errors import Unreadable
 
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -32,7 +35,7 @@ def decode(content: bytes, name: str) -> str:
         text = content.decode(encoding or "utf-8")
     except UnicodeDecodeError:
         text = content.decode(encoding, "replace") if encoding else _single_byte(content)
-    if text.count("\x00") * 20 > len(text):
+    if len(_CONTROL.findall(text[:100_000])) * 20 > len(text[:100_000]):
         raise Unreadable(f"{name} is not text.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -5,8 +5,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
-from vectorstore.clean import clean, clean_abstract
+from vectorstore.clean import clean, clean_abstract, why_no_abstract
 from vectorstore.merge import arxiv_id, doi
 from vectorstore.paper import Paper, Skip
 
@@ -29,10 +30,6 @@ FIELDS = {
     "retracted": "retracted is_retracted isRetracted",
 }
 _NAMES = {field: tuple(names.split()) for field, names in FIELDS.items()}
-_NO_ABSTRACT = re.compile(
-    r"\W*(?:no abstract(?: (?:is )?available)?|not available|n/?a|none|null|\(?abstract not available\)?)?\W*",
-    re.IGNORECASE,
-)
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d|2100)(?!\d)")
 _MARKUP = re.compile(
     r"</?(?:jats:|mml:)?(?:p|i|b|em|strong|sub|sup|title|sec|italic|bold|sc|br|abstract)\b[^<>]*>", re.IGNORECASE
@@ -46,8 +43,8 @@ def paper_from_record(record: Record, label: str) -> Paper | Skip:
     title = _text(_first(record, "title"))
     label = f"{label} ({title[:80]})" if title else label
     abstract = clean_abstract(_MARKUP.sub(" ", _abstract(record)) if "<" in _abstract(record) else _abstract(record))
-    if _NO_ABSTRACT.fullmatch(abstract):
-        return Skip(label, "no abstract")
+    if reason := why_no_abstract(abstract):
+        return Skip(label, reason)
     return Paper(
         paper_id=_text(_first(record, "paper_id")),
         abstract=abstract,
@@ -154,7 +151,7 @@ def _flat(value: object) -> str:
     if isinstance(value, list):
         return _flat(value[0]) if value else ""
     if isinstance(value, int) and not isinstance(value, bool) and value > 10**11:
-        return str(1970 + value // 31_556_952_000)
+        return str(datetime.fromtimestamp(min(value, 4_102_444_800_000) / 1000, UTC).year)
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 

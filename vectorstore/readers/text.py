@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from vectorstore.clean import clean_abstract
+from vectorstore.clean import clean_abstract, why_no_abstract
 from vectorstore.paper import Paper, Skip
 from vectorstore.sentences import sentences
 
@@ -17,7 +17,8 @@ def read_text(text: str) -> Iterator[Paper | Skip]:
         if _is_heading(paragraph):
             continue
         abstract = clean_abstract(" ".join(line.strip() for line in paragraph.splitlines()))
-        yield Paper("", abstract) if re.search(r"\w", abstract) else Skip(f"paragraph {number}", "no words in it")
+        reason = why_no_abstract(abstract)
+        yield Skip(f"paragraph {number}", reason) if reason else Paper("", abstract)
 
 
 def _is_heading(paragraph: str) -> bool:

@@ -1,0 +1,278 @@
+"""Files -> Papers: by content, whatever wrote them; each record one paper or one skip with its reason."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from vectorstore.clean import LONGEST
+from vectorstore.errors import Unreadable
+from vectorstore.paper import Paper, Skip
+from vectorstore.readers import READERS, paper_from_record, read
+
+ABSTRACT = "We show that pruning works. It removes 90% of the weights."
+
+
+def records(content: bytes | str, name: str | None = None, **named: str) -> list[Paper | Skip]:
+    data = content.encode() if isinstance(content, str) else content
+    return list(read(io.BytesIO(data), name, **named))
+
+
+def paper(**fields: object) -> Paper:
+    found = paper_from_record({"abstract": ABSTRACT} | fields, "record 1")
+    assert isinstance(found, Paper), found
+    return found
+
+
+def test_the_sample_is_19_papers_and_its_heading_is_none() -> None:
+    found = records((ROOT / "data" / "icml2024-sample.txt").read_bytes())
+    assert len(found) == 19
+    assert all(isinstance(one, Paper) for one in found)
+
+
+def test_hard_wrapped_paragraphs_are_joined() -> None:
+    (found,) = records("We show that\npruning   \nworks.\n")
+    assert isinstance(found, Paper)
+    assert found.abstract == "We show that pruning works."
+
+
+@pytest.mark.parametrize("filename", [None, "odd.csv", "papers.txt"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps({"abstract": ABSTRACT}),
+        json.dumps([{"abstract": ABSTRACT}]),
+        json.dumps({"papers": [{"abstract": ABSTRACT}]}),
+        json.dumps({"results": [{"abstract": ABSTRACT}], "meta": {"count": 1}}),
+        json.dumps({"message": {"items": [{"abstract": ABSTRACT}]}}),
+        json.dumps({"data": [{"abstract": ABSTRACT}]}, indent=2),
+    ],
+)
+def test_json_of_every_shape_is_read_whatever_its_name(content: str, filename: str | None) -> None:
+    (found,) = records(content, filename)
+    assert isinstance(found, Paper)
+    assert found.abstract == ABSTRACT
+
+
+def test_json_lines_with_a_bad_line_lose_only_that_line() -> None:
+    lines = [
+        json.dumps({"id": 1, "abstract": ABSTRACT}),
+        "{broken",
+        json.dumps(["no object"]),
+        json.dumps({"id": 4, "abstract": ABSTRACT}),
+    ]
+    first, bad, odd, last = records("\n".join(lines))
+    assert isinstance(first, Paper)
+    assert isinstance(last, Paper)
+    assert isinstance(bad, Skip)
+    assert bad.record == "line 2"
+    assert bad.reason.startswith("not JSON: ")
+    assert odd == Skip("line 3", "not an object with fields")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_encodings(encoding: str) -> None:
+    (found,) = records("Für Ärzte: pruning works – it removes 90 % of the weights.".encode(encoding))
+    assert isinstance(found, Paper)
+    assert found.abstract.startswith("Für Ärzte: pruning works – it")
+
+
+def test_a_first_odd_byte_far_behind_the_beginning() -> None:
+    (found,) = records(b"Pruning works well. " * 1_000 + b"Caf\xe9.")
+    assert isinstance(found, Paper)
+    assert found.abstract.endswith("Café.")
+
+
+def test_lone_carriage_returns_are_line_ends() -> None:
+    assert len(records("One is here.\r\rTwo is there.\r")) == 2
+
+
+def test_gzip_is_transparent() -> None:
+    assert len(records(gzip.compress(json.dumps([{"abstract": ABSTRACT}] * 3).encode()), "x.json.gz")) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"  \n\n", "is empty"),
+        (b"%PDF-1.7 ...", "is a PDF"),
+        (b"PK\x03\x04xx", "ZIP"),
+        (bytes(range(256)) * 40, "is not text"),
+        (b"\x1f\x8b\x08\x00damaged", "damaged gzip"),
+        (gzip.compress(b"We show it.")[:-6], "damaged gzip"),
+        (b"TY  - JOUR\nTI  - A title\nAB  - We show.\nER  - \n", "looks like RIS"),
+        (b"@article{a, title={A}, abstract={We show.}}", "looks like BibTeX"),
+        (b"title,abstract,year\nA,We show.,2020\n", "looks like a table"),
+        (b"<?xml version='1.0'?><a/>", "looks like XML"),
+        (b"<html><body>We show.</body></html>", "looks like XML or HTML"),
+        (b"PMID- 123\nTI  - A title\nAB  - We show.\n", "PubMed"),
+        (b'{"abstract": "We show', "is not json"),
+        (b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_cant_be_read_says_why_in_one_sentence(content: bytes, says: str) -> None:
+    with pytest.raises(Unreadable, match=says) as caught:
+        records(content, "file.dat")
+    assert str(caught.value).startswith("file.dat ")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_format_names_the_known_ones() -> None:
+    with pytest.raises(Unreadable, match="no format named 'docx'; there are jsonl, json, text"):
+        records("x", format="docx")
+
+
+def test_a_named_format_is_taken_at_its_word() -> None:
+    (found,) = records("[1] is a mark, they say, and so it is.", format="text")
+    assert isinstance(found, Paper)
+
+
+def test_prose_that_begins_like_a_bracket_or_lists_words_is_prose() -> None:
+    (found,) = records("The author, the year and the title, as given, are kept. We show it.")
+    assert isinstance(found, Paper)
+
+
+def test_usual_field_names() -> None:
+    found = paper(
+        paperId="abc", title=" A\n title ", authors=[{"name": "Ada Lovelace"}, {"given": "Alan", "family": "Turing"},
+        "Grace Hopper"],
+        year="2024", venue="ICML",
+        externalIds={"DOI": "10.1000/ABC", "ArXiv": "2401.00001v2"}, url="https://example.org/a",
+    )  # fmt: skip
+    assert found == Paper(
+        "abc",
+        ABSTRACT,
+        "A title",
+        ("Ada Lovelace", "Alan Turing", "Grace Hopper"),
+        2024,
+        "ICML",
+        "https://example.org/a",
+        "10.1000/abc",
+        "2401.00001",
+    )
+
+
+@pytest.mark.parametrize(
+    ("authors", "names"),
+    [
+        ("Ada Lovelace; Alan Turing", ("Ada Lovelace", "Alan Turing")),
+        ("Ada Lovelace and Alan Turing", ("Ada Lovelace", "Alan Turing")),
+        ("Ada Lovelace, Alan Turing", ("Ada Lovelace", "Alan Turing")),
+        ("Lovelace, Ada", ("Lovelace, Ada",)),
+        ([{"author": {"display_name": "Ada Lovelace"}}], ("Ada Lovelace",)),
+        ([None, "", "Ada Lovelace", "Ada Lovelace"], ("Ada Lovelace",)),
+        (None, ()),
+    ],
+)
+def test_authors_in_every_shape(authors: object, names: tuple[str, ...]) -> None:
+    assert paper(authors=authors).authors == names
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "year"),
+    [("year", 2024, 2024), ("year", "2024", 2024), ("published", "2024-05-01T00:00:00Z", 2024),
+     ("issued", {"date-parts": [[2024, 5]]}, 2024),
+     ("year", "n.d.", None), ("year", True, None), ("cdate", 1_704_067_200_000, 2024), ("year", 20240101, None)],
+)  # fmt: skip
+def test_years_in_every_shape(field: str, value: object, year: int | None) -> None:
+    assert paper(**{field: value}).year == year
+
+
+def test_openalex_inverted_index_with_a_gap() -> None:
+    found = paper_from_record({"abstract_inverted_index": {"pruning": [1, 4], "Our": [0], "works.": [2]}}, "record 1")
+    assert isinstance(found, Paper)
+    assert found.abstract == "Our pruning works. pruning"
+
+
+def test_openreview_values_are_unwrapped() -> None:
+    found = paper_from_record(
+        {"content": {"title": {"value": "A"}, "abstract": {"value": ABSTRACT}}, "id": "x1"}, "record 1"
+    )
+    assert isinstance(found, Paper)
+    assert (found.title, found.paper_id) == ("A", "x1")
+
+
+@pytest.mark.parametrize(
+    "abstract", ["", None, "[No abstract available]", "No abstract available.", "N/A", "   ", "...", [], {}]
+)
+def test_no_abstract_is_a_skip(abstract: object) -> None:
+    assert paper_from_record({"title": "A", "abstract": abstract}, "record 3") == Skip("record 3 (A)", "no abstract")
+
+
+def test_a_whole_text_is_no_abstract() -> None:
+    found = paper_from_record({"abstract": "word " * LONGEST}, "record 1")
+    assert isinstance(found, Skip)
+    assert "characters" in found.reason
+
+
+def test_retracted_papers_are_known() -> None:
+    assert paper(is_retracted=True).retracted
+    assert not paper(is_retracted=False).retracted
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.builds(lambda text: json.dumps({"abstract": text}), st.text()),
+            st.just("{broken"),
+            st.just("null"),
+            st.just("[]"),
+        ),
+        min_size=2,
+    )
+)
+def test_records_in_are_papers_plus_skips(lines: list[str]) -> None:
+    """Law 8, for every line of a JSON-lines file."""
+    found = records("\n".join(lines), format="jsonl")
+    assert len(found) == len(lines)
+    assert all(isinstance(one, Paper) or one.reason for one in found)
+
+
+def test_every_reader_has_a_name_of_its_own_and_suffixes() -> None:
+    assert len({reader.name for reader in READERS}) == len(READERS)
+    assert all(suffix.startswith(".") for reader in READERS for suffix in reader.suffixes)
+
+
+def test_the_real_exports_in_json_have_the_counts_written_beside_them(shared: Path) -> None:
+    samples = shared / "data" / "samples"
+    expected = json.loads((samples / "EXPECTED.json").read_text())
+    names = [name for name in expected if name.endswith((".json", ".jsonl"))]
+    assert len(names) >= 11
+    for name in names:
+        with (samples / name).open("rb") as file:
+            found = list(read(file, name))
+        counts = (str(len(found)), str(sum(isinstance(one, Paper) for one in found)))
+        assert counts == (expected[name]["records"], expected[name]["with_abstract"]), name
+
+
+def test_no_bibliography_is_read_as_prose(shared: Path) -> None:
+    samples = shared / "data" / "samples"
+    for folder in (
+        "ris",
+        "bibtex",
+        "csv",
+        "pubmed_xml",
+        "nbib",
+        "wos",
+        "acl_xml",
+        "arxiv_atom",
+        "scopus_csv",
+        "pubmed_text",
+        "endnote_xml",
+    ):
+        for path in sorted((samples / folder).iterdir()):
+            with path.open("rb") as file, pytest.raises(Unreadable):
+                list(read(file, path.name))
+
+
+def test_the_icml_collection_is_whole(shared: Path) -> None:
+    with (shared / "data" / "corpora" / "icml2024.jsonl.gz").open("rb") as file:
+        found = list(read(file))
+    assert len(found) == 2_610
+    assert all(isinstance(one, Paper) and one.title and one.authors and one.year == 2024 for one in found)
