@@ -94,6 +94,22 @@ def test_of_many_words_the_rarest_decide(words: sqlite3.Connection) -> None:
     assert _found(words, f"{many} pruning coffee")[0] == 3
 
 
+def test_in_a_large_collection_only_telling_words_are_scored(
+    words: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred thousand passages that share "network" are not scored one by one for it."""
+    monkeypatch.setattr(lexical, "MOST_SCORED", 2)
+    match = lexical.expression(words, 1, "coffee networks pruning")
+    assert match == lexical.Match('"coffee" OR "networks" OR "pruning"', '"coffee"')
+    every, _ = lexical.find(words, 1, lexical.Match(match.words, ""), 10)
+    best, near = lexical.find(words, 1, match, 10, also=[1])
+    # Scores are those of all words; what only shares a common one is found by the other leg or not at all.
+    assert best == [row for row in every if row[0] in {1, 3}]
+    assert near == {1: dict(every)[1]}
+    assert lexical.find(words, 1, match, 10, allowed=[2])[0] == [row for row in every if row[0] == 2]
+    assert lexical.find(words, 1, match, 10, allowed=[1, 2, 3])[0] == [row for row in every if row[0] == 3]
+
+
 def test_a_passage_taken_out_is_not_found() -> None:
     connection = sqlite3.connect(":memory:")
     lexical.create(connection, 1)

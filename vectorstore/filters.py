@@ -37,9 +37,11 @@ def condition(filters: Filters) -> tuple[str, list[str | int]]:
         values.append(_storable(fold(filters.venue)))
     words = _WORD.findall(fold(filters.author or ""))
     if words:
-        every = " AND ".join(["instr(name.value, ?) > 0"] * len(words))
-        clauses.append(f"EXISTS (SELECT 1 FROM json_each(papers.authors_folded) AS name WHERE {every})")  # noqa: S608 - placeholders
-        values += [_spaced([word]) for word in words]
+        # Most papers are ruled out by their text, before their names are taken apart.
+        clauses += ["instr(papers.authors_folded, ?) > 0"] * len(words)
+        one = " AND ".join(["instr(name.value, ?) > 0"] * len(words))
+        clauses.append(f"EXISTS (SELECT 1 FROM json_each(papers.authors_folded) AS name WHERE {one})")  # noqa: S608 - placeholders
+        values += [_spaced([word]) for word in words] * 2
     if filters.paper_ids is not None:
         clauses.append("papers.paper_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps([_storable(paper_id) for paper_id in filters.paper_ids]))

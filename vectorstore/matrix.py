@@ -26,16 +26,21 @@ class Matrix:
 
     def nearest(self, vector: Vectors, limit: int, allowed: Numbers | None = None) -> list[tuple[int, float]]:
         """The nearest passages as (number, cosine), nearest first, ties by number."""
-        numbers, rows = self.numbers, self.rows
+        numbers, cosines = self.numbers, self._cosines(vector, allowed)
         if allowed is not None:
-            kept = np.searchsorted(numbers, allowed)
-            numbers, rows = numbers[kept], rows[kept]
+            numbers = allowed
         if not len(numbers):
             return []
-        cosines = rows @ vector
         best = np.argpartition(-cosines, min(limit, len(cosines) - 1))[:limit]
         best = best[np.lexsort((numbers[best], -cosines[best]))]
         return [(int(numbers[at]), float(cosines[at])) for at in best]
+
+    def _cosines(self, vector: Vectors, allowed: Numbers | None) -> Vectors:
+        if allowed is None:
+            return self.rows @ vector
+        kept = np.searchsorted(self.numbers, allowed)
+        # Rows are copied to be chosen from; beyond a few it is faster to reckon them all.
+        return self.rows[kept] @ vector if len(kept) * 4 < len(self.numbers) else (self.rows @ vector)[kept]
 
 
 class Matrices:
