@@ -1,6 +1,7 @@
 """The routes of /v1: each reads a request, calls one thing, and gives its value back."""
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -71,10 +72,11 @@ async def ask(request: Request, running: Running) -> Answer:
 
 
 async def _events(running: Runtime, question: Question) -> AsyncGenerator[Named, None]:
-    async for event in running.answerer.events(question):
-        if isinstance(event.data, Answer):
-            running.metrics.observe(event.data)
-        yield event.name, event.data
+    async with aclosing(running.answerer.events(question)) as events:
+        async for event in events:
+            if isinstance(event.data, Answer):
+                running.metrics.observe(event.data)
+            yield event.name, event.data
 
 
 @router.post("/search", tags=["questions"], **apidoc.SEARCH)

@@ -80,7 +80,13 @@ def without_illegal(draft: str, sent: Collection[int]) -> str:
         if not any(number in sent for number in numbers):
             kept.append(draft[position:start].rstrip(" "))
             position = end
-    return "".join([*kept, draft[position:]])
+    return _MARK.sub(lambda match: _if_sent(match, sent), "".join([*kept, draft[position:]]))
+
+
+def _if_sent(match: re.Match[str], sent: Collection[int]) -> str:
+    """A mark that is left, or, where taking one out made it, its text."""
+    legal = any(number in sent for number in _numbers(match.group("body")))
+    return match.group() if legal else match.group().translate(_AS_TEXT)
 
 
 def _take_out_marks(draft: str, sent: Collection[int]) -> tuple[str, list[tuple[int, list[int]]], tuple[str, ...]]:

@@ -20,6 +20,7 @@ class Composed(NamedTuple):
     sentences: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
     dropped: tuple[Dropped, ...]
+    repaired: int = 0
 
 
 def compose(claims: Claims, checks: Sequence[Check], evidence: Sequence[Evidence], mode: Verify) -> Composed:
@@ -37,7 +38,8 @@ def compose(claims: Claims, checks: Sequence[Check], evidence: Sequence[Evidence
         sentences.append(_sentence(text, len(answer), marks, check, mode))
         answer += text
     citations = tuple(_citation(number, key, papers) for key, number in numbers.items())
-    return Composed(answer, tuple(sentences), citations, _dropped(claims, pairs, mode))
+    repaired = sum(check.repaired for _, check in kept)
+    return Composed(answer, tuple(sentences), citations, _dropped(claims, pairs, mode), repaired)
 
 
 def _shown(check: Check) -> tuple[Quote, ...]:

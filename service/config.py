@@ -146,10 +146,11 @@ class Retrieval(Section):
 
 
 class AnswerSettings(Section):
-    """How answers are checked. `floor` unset means the calibrated one."""
+    """How answers are checked. `floor` unset means the calibrated one; of `drafts` the best verified one wins."""
 
     verify: Verify = "annotate"
-    floor: Annotated[float | None, Field(ge=-1, le=1)] = None
+    floor: Annotated[float | None, Field(ge=0, le=1)] = None
+    drafts: Annotated[int, Field(ge=1, le=8)] = 1
 
 
 class Server(Section):

@@ -127,7 +127,10 @@ class Timings(Value):
 
 
 class Answer(Value):
-    """The reply to a question. `reason` is set where the status is not `answered`."""
+    """The reply to a question. `repaired` counts right sentences whose mark was wrong or missing.
+
+    `reason` is set where the status is not `answered`, and where the model's draft gave way to another.
+    """
 
     id: str
     question: str
@@ -143,6 +146,7 @@ class Answer(Value):
     usage: Usage
     timings_ms: Timings
     dropped: tuple[Dropped, ...]
+    repaired: int = 0
     truncated: bool
 
 

@@ -10,20 +10,34 @@ from collections.abc import Sequence
 from service import words
 from service.domain import Turn
 
-_LEANS = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|this|that|these|those|he|she|his|her|there|such|the (?:paper|method"
-    r"|authors?|model|approach|benchmark|data ?set|study|work|"
-    r"same|former|latter|two|first|second|other)|which one|that one|of them|of these|of those|one)\b|^\W*(?:and"
-    r"|but|so|then|also|what about|how about|why)\b",
+_POINTS = re.compile(
+    r"\b(?:does|do|did|is|was|are|were|can|has|would|about|of|than|like|on|in|with|by|to|from|isn't) that\b(?! \w+ed\b)"
+    r"|\bthat (?:one|paper|method|model|approach|benchmark|data ?set|study|work|case|help|save|mean|hold|give|cost)\b"
+    r"|\b(?:that|there|then|too|instead|else|one)\W*$|\b(?:which|this|the) one\b|\b(?:of|between) (?:these|those)\b"
+    r"|\bsuch (?!as\b)"
+    r"|\bthe (?:paper|method|authors?|model|approach|benchmark|data ?set|study)\b(?! (?:on|of|that|by|about)\b)"
+    r"|\bthe (?:former|latter|two|other)\b|^\W*(?:and|but|so|then|also|what about|how about)\b|^\W*\w+ (?:one|of)\b",
     re.IGNORECASE,
 )
+_PRONOUN = re.compile(r"\b(?:it|they|them|this|these|those|he|she)\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(?:its|their|theirs|his|her)\b", re.IGNORECASE)
 _MARKS = re.compile(r"\s*\[\d+\]")
 _SHORT = 3
+_LAST_TURNS = 6
+_LONGEST_TURN = 1_000
 
 
 def leans(question: str) -> bool:
-    """Whether `question` needs what was said before it."""
-    return _LEANS.search(question) is not None or len(words.stems(question)) < _SHORT
+    """Whether `question` needs what was said before: it points there, or a pronoun of it stands for nothing in it."""
+    if _POINTS.search(question) or (len(words.stems(question)) < _SHORT and not words.names(question)):
+        return True
+    return _unbound(_PRONOUN, question, 2) or _unbound(_POSSESSIVE, question, 1)
+
+
+def _unbound(pronoun: re.Pattern[str], question: str, most: int) -> bool:
+    """Whether a pronoun comes after so few words that it can hardly stand for one of them."""
+    match = pronoun.search(question)
+    return match is not None and len(words.stems(question[: match.start()])) <= most
 
 
 def standalone(question: str, history: Sequence[Turn]) -> str:
@@ -33,3 +47,8 @@ def standalone(question: str, history: Sequence[Turn]) -> str:
     topic = next((turn.content for turn in reversed(history) if turn.role == "user" and not leans(turn.content)), None)
     topic = topic or next((turn.content for turn in reversed(history) if turn.role == "user"), None)
     return f"{_MARKS.sub('', topic).strip()} {question}" if topic else question
+
+
+def transcript(history: Sequence[Turn]) -> str:
+    """The last turns of a conversation as lines, without the marks of earlier answers."""
+    return "\n".join(f"{turn.role}: {_MARKS.sub('', turn.content)[:_LONGEST_TURN]}" for turn in history[-_LAST_TURNS:])

@@ -15,7 +15,6 @@ from service.domain import (
     Answer,
     AnswerHit,
     CheckedSentence,
-    Dropped,
     Event,
     Hits,
     Provenance,
@@ -28,6 +27,7 @@ from service.domain import (
 from service.models import Draft
 from vectorstore.paper import Hit
 
+NO_USAGE = Usage()
 NOTHING = Composed("", (), (), ())
 EXTRACTED = (
     "Nothing of the model's draft is supported by the abstracts; this answer is made of their own sentences instead."
@@ -39,6 +39,8 @@ NOT_NEAR = (
 NOT_SAID = (
     "These abstracts don't say: the nearest papers are on this topic, but their abstracts do not answer the question."
 )
+SAID_NOTHING = "The model's draft was empty; this answer is made of the abstracts' own sentences instead."
+NOTHING_HOLDS = "Nothing of the model's draft is supported by the abstracts, and they hold no answer."
 NONE_SUPPORTED = "No sentence of the draft is supported by the abstracts."
 SOME_UNSUPPORTED = "Some sentences are not supported by the abstracts, or only in part."
 CUT_OFF = "The model's answer was cut off at its length limit."
@@ -56,6 +58,7 @@ class Found:
     papers: int
     index: str
     filtered: bool
+    usage: Usage = NO_USAGE
 
 
 class Clock:
@@ -133,9 +136,13 @@ class Frame:
                 collection=self.question.collection,
                 seed=self.llm.seed,
             ),
-            usage=Usage(prompt_tokens=said.prompt_tokens, completion_tokens=said.completion_tokens),
+            usage=Usage(
+                prompt_tokens=self.found.usage.prompt_tokens + said.prompt_tokens,
+                completion_tokens=self.found.usage.completion_tokens + said.completion_tokens,
+            ),
             timings_ms=self.clock.timings(),
             dropped=composed.dropped,
+            repaired=composed.repaired,
             truncated=said.truncated,
         )
         return answer.model_copy(update={"id": _fingerprint(answer)})
@@ -173,12 +180,14 @@ def sentence_events(composed: Composed) -> Iterator[Event]:
 
 
 def says_no_answer(draft: str) -> bool:
-    """Whether the draft is the refusal that the prompt asks for, or empty."""
-    return not draft.strip() or _NO_ANSWER.fullmatch(draft) is not None
+    """Whether the draft is the refusal that the prompt asks for."""
+    return _NO_ANSWER.fullmatch(draft) is not None
 
 
-def all_dropped(composed: Composed) -> tuple[Dropped, ...]:
-    """Every sentence of a draft that gave way to another, with why."""
-    return tuple(
-        Dropped(text=sentence.text, why=sentence.why or "no passage carries it") for sentence in composed.sentences
-    )
+def too_little(found: Found, at_least: float) -> str | None:
+    """Why no model is asked; None if what was found may answer."""
+    if not found.papers:
+        return "This collection has no papers yet. Add some, for example with `loccit add FILE`."
+    if not found.hits and found.filtered:
+        return "No paper passes these filters."
+    return NOT_NEAR if found.confidence < at_least or not found.hits else None

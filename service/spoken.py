@@ -23,6 +23,11 @@ def spoken(raw: str) -> str:
     return _unwrapped(text) if text[:1] in {"{", "["} else text
 
 
+def has_thought(raw: str) -> bool:
+    """Whether the thoughts in front of a reply, opened or not, have ended."""
+    return _UNOPENED.match(raw) is not None
+
+
 def _unwrapped(text: str) -> str:
     try:
         value: object = json.loads(text)

@@ -166,7 +166,9 @@ async def test_history_marks_are_not_marks_of_this_answer(store: Store, minilm: 
     assert_lawful(answer, store)
 
 
-@pytest.mark.parametrize("draft", ["", "   ", "NO ANSWER", "no answer.", "NO ANSWER\nThe passages do not say."])
+@pytest.mark.parametrize(
+    "draft", ["NO ANSWER", "no answer.", "<think>Hm.</think>NO ANSWER", "NO ANSWER\nThe passages do not say."]
+)
 async def test_a_draft_that_says_nothing_is_an_abstention(draft: str, store: Store, minilm: MiniLM) -> None:
     with FakeLLM(draft) as fake:
         answer = await behind(fake, store, minilm).answer(Question(question=ORTHOGONAL))
