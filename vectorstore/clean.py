@@ -10,8 +10,8 @@ _LINE_ENDS = dict.fromkeys([0x0D, 0x2028, 0x2029], "\n")
 _UNPRINTABLE = [*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
 _INVISIBLE = [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF]
 _NO_ABSTRACT = re.compile(
-    r"\W*(?:no (?:abstract|summary)(?: (?:is |was )?(?:available|provided))?|(?:abstract |summary )?(?:not |un)available"
-    r"|summary form only given(?: as follows)?|n/?a|nan|none|null)?\W*",
+    r"\W*(?:no (?:abstract|summary)(?: (?:is |was )?(?:available|provided))?"
+    r"|(?:abstract |summary )?(?:not |un)available|summary form only given(?: as follows)?|n/?a|nan|none|null)?\W*",
     re.IGNORECASE,
 )
 # Ten times the longest abstracts there are: what is longer is a whole text or no text at all.

@@ -9,8 +9,14 @@ from urllib.parse import unquote
 from vectorstore.paper import Paper
 
 _DOI = re.compile(r"(?:^|doi\.org/|doi:\s*|[\s(\[])(10\.\d{4,9}/[^\s\"]+)", re.IGNORECASE)
+_ARCHIVES = (
+    "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas cond-mat cs dg-ga"
+    " funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th nlin nucl-ex nucl-th patt-sol physics plasm-ph"
+    " q-alg q-bio q-fin quant-ph solv-int stat supr-con"
+).replace(" ", "|")
 _ARXIV = re.compile(
-    r"(?:(?<![\d.\w])|(?<=arxiv\.))((?:\d{2}(?:0[1-9]|1[0-2])\.\d{4,5})|[a-z]+(?:-[a-z]+)?(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d\w])",
+    r"(?:(?<![\d.\w])|(?<=arxiv\.))"
+    rf"(\d{{2}}(?:0[1-9]|1[0-2])\.\d{{4,5}}|(?:{_ARCHIVES})(?:\.[a-z]{{2}})?/\d{{7}})(?:v\d+)?(?![\d\w])",
     re.IGNORECASE,
 )
 _ARXIV_DOI = "10.48550/arxiv."

@@ -1,178 +1,170 @@
-"""One record in JSON, as any of the usual services spells it -> Paper or Skip.
+"""One record with named fields, as any of the usual services names them -> Paper or Skip.
 
-`FIELDS` is the table: for each field of a Paper the names under which exports carry it, best first.
+`FIELDS` is the table: for each field of a Paper the names under which exports carry it, best first. Names are compared
+without case, spaces and punctuation, so "Abstract Note", "abstract_note" and "abstractNote" are one.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypeVar
 
 from vectorstore.clean import clean, clean_abstract, why_no_abstract
 from vectorstore.merge import arxiv_id, doi
 from vectorstore.paper import Paper, Skip
+from vectorstore.readers import values
 
 Record = Mapping[str, object]
+Folded = dict[str, list[object]]
+Value = TypeVar("Value")
 
 FIELDS = {
-    "paper_id": "id _id paper_id paperId pmid PMID key citekey citation_key bibtex_key corpusid corpus_id openalex "
-    "forum number",
-    "abstract": "abstract Abstract abstractNote abstract_note summary description text abstract_inverted_index",
-    "title": "title Title display_name name primary_title",
-    "authors": "authors author Authors Author creators authorships author_names contributors",
-    "year": "year Year publication_year publicationYear pubYear published_year published issued date Date "
-    "publicationDate publication_date published-print published-online created update_date cdate",
-    "venue": "venue Venue journal Journal container-title container_title booktitle publicationTitle publication_title "
-    "source_title conference Conference journal_name journal-ref journal_ref primary_location host_venue "
-    "publicationVenue",
-    "url": "url URL link landing_page_url html_url pdf_url pdf",
-    "doi": "doi DOI externalIds ids",
-    "arxiv_id": "arxiv_id arxivId arxiv arXiv eprint externalIds ids",
-    "retracted": "retracted is_retracted isRetracted",
+    "paper_id": "id paperid pmid key citekey citationkey bibtexkey corpusid forum docid docno recordid articleid uid"
+    " eid utuniquewosid accessionnumber",
+    "abstract": "abstract abstractnote abstracttext abstracts paperabstract dcdescription summary description"
+    " descriptions text abstractinvertedindex ab",
+    "title": "title displayname articletitle documenttitle papertitle primarytitle titles dctitle name ti",
+    "authors": "authors author authornames authorfullnames authorlist authorstring creators creator authorships"
+    " authorsparsed contributors dccreator au",
+    "year": "year publicationyear pubyear publishedyear published issued publicationdate pubdate date coverdate"
+    " prismcoverdate publishedprint publishedonline versions created updatedate cdate py",
+    "venue": "venue journal containertitle booktitle publicationtitle journaltitle sourcetitle conference"
+    " conferencename conferencetitle fulljournalname journalname journalref publicationname prismpublicationname"
+    " journalinfo primarylocation hostvenue publicationvenue secondarytitle",
+    "url": "url urls link links landingpageurl htmlurl articlelink pdfurl pdflink pdf openaccesspdf entryid"
+    " primarylocation id",
+    "doi": "doi prismdoi externalids ids articleids identifiers url id",
+    "arxiv_id": "arxivid arxiv eprint externalids ids identifiers url entryid id doi",
+    "retracted": "retracted isretracted",
+    "kinds": "publicationtypes pubtypes pubtype publicationtype type types",
 }
 _NAMES = {field: tuple(names.split()) for field, names in FIELDS.items()}
-_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d|2100)(?!\d)")
-_MARKUP = re.compile(
-    r"</?(?:jats:|mml:)?(?:p|i|b|em|strong|sub|sup|title|sec|italic|bold|sc|br|abstract)\b[^<>]*>", re.IGNORECASE
+_WRAPPERS = ("citingPaper", "citedPaper", "paper", "work", "content", "attributes", "data", "_source")
+_OWN = ("title", "abstract", "abstractNote", "abstract_inverted_index")
+_YES = {"true", "1", "yes", "y", "retracted"}
+_RETRACTED = re.compile(
+    r"\W*(?:retracted|withdrawn)\b(?: article| paper| publication)?\s*[:\]\u2013\u2014-]", re.IGNORECASE
 )
-_WRAPPERS = ("citingPaper", "citedPaper", "paper", "work", "content", "attributes")
+_NOTICE = re.compile(
+    r"\W*(?:(?:publisher |author )?correction(?: to)?\s*:"
+    r"|(?:erratum|corrigendum)(?: to\b| for\b|\s*[:\u2013\u2014-]|\s*\Z)"
+    r"|retract(?:ion|ed) (?:note|notice)\b|retraction\s*[:\u2013\u2014]|notice of retraction\b"
+    r"|expression of concern\b)",
+    re.IGNORECASE,
+)
+_BARE_ARXIV = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_CORRECTS = re.compile(r"\W*this (?:corrects|retracts|erratum|corrigendum)\b", re.IGNORECASE)
 
 
 def paper_from_record(record: Record, label: str) -> Paper | Skip:
-    """A Paper, or a Skip with its reason. `label` says which record it is ("record 7")."""
-    record = _unwrapped(record)
-    title = _text(_first(record, "title"))
+    """A Paper, or a Skip with its reason. `label` says which record it is ("record 7"). Any value is survived."""
+    try:
+        return _paper(record, label)
+    except RecursionError:
+        return Skip(label, "nested too deeply")
+
+
+def _paper(record: Record, label: str) -> Paper | Skip:
+    fields = _folded(_unwrapped(record))
+    title = _first(fields, "title", values.text)
     label = f"{label} ({title[:80]})" if title else label
-    abstract = clean_abstract(_MARKUP.sub(" ", _abstract(record)) if "<" in _abstract(record) else _abstract(record))
+    abstract = _abstract(fields)
     if reason := why_no_abstract(abstract):
         return Skip(label, reason)
+    if _NOTICE.match(title or "") or _CORRECTS.match(abstract):
+        return Skip(label, "a notice of a correction or retraction, without findings of its own")
     return Paper(
-        paper_id=_text(_first(record, "paper_id")),
+        paper_id=_first(fields, "paper_id", _own_id) or "",
         abstract=abstract,
-        title=title or None,
-        authors=tuple(_authors(_first(record, "authors"))),
-        year=_year(record),
-        venue=_venue(_first(record, "venue")) or None,
-        url=_text(_first(record, "url")) or None,
-        doi=doi(_identifier(record, "doi", "DOI")),
-        arxiv_id=arxiv_id(_identifier(record, "arxiv_id", "ArXiv")),
-        retracted=_first(record, "retracted") in {True, "true", "True", "1", "yes"},
+        title=title,
+        authors=_first(fields, "authors", values.authors) or (),
+        year=_first(fields, "year", values.year),
+        venue=_first(fields, "venue", values.venue),
+        url=_first(fields, "url", values.url),
+        doi=_first(fields, "doi", _doi),
+        arxiv_id=_first(fields, "arxiv_id", _arxiv_id),
+        retracted=_is_retracted(fields, title or ""),
     )
 
 
+@lru_cache(maxsize=4_096)
+def _fold(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _folded(record: Record) -> Folded:
+    fields: Folded = {}
+    for name, value in record.items():
+        if value not in (None, "", [], {}):
+            fields.setdefault(_fold(name), []).append(value)
+    return fields
+
+
 def _unwrapped(record: Record) -> Record:
-    """The record itself, out of the envelopes of OpenReview ({"value": …}), Semantic Scholar and JSON:API."""
+    """The record itself, out of the envelopes of OpenReview ({"value": …}), Semantic Scholar, Zotero and JSON:API."""
     for wrapper in _WRAPPERS:
         inner = record.get(wrapper)
-        if isinstance(inner, Mapping) and not any(name in record for name in ("title", "abstract")):
-            record = {**{key: value for key, value in record.items() if key != wrapper}, **inner}
-    return {
-        key: value["value"] if isinstance(value, Mapping) and set(value) == {"value"} else value
-        for key, value in record.items()
-    }
+        if isinstance(inner, Mapping) and not any(name in record for name in _OWN):
+            record = {**{name: value for name, value in record.items() if name != wrapper}, **inner}
+    return {name: _bare(value) for name, value in record.items()}
 
 
-def _first(record: Record, field: str) -> object:
-    """The value under the first of the field's names that holds something."""
-    return next((record[name] for name in _NAMES[field] if record.get(name) not in (None, "", [], {})), None)
+def _bare(value: object) -> object:
+    """OpenReview's {"value": …} and MongoDB's {"$numberLong": …} are what they hold; {"$oid": …} names no paper."""
+    if not isinstance(value, Mapping):
+        return value
+    if len(value) == 1 and (name := next(iter(value))).startswith("$"):
+        return None if name == "$oid" else value[name]
+    return value.get("value", value)
 
 
-def _text(value: object) -> str:
-    """One clean line of a value; the first of a list."""
-    if isinstance(value, list):
-        value = value[0] if value else ""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return ""
-    return " ".join(clean(_MARKUP.sub("", str(value))).split())
-
-
-def _abstract(record: Record) -> str:
-    for name in _NAMES["abstract"]:
-        value = record.get(name)
-        if isinstance(value, Mapping):
-            value = _from_inverted_index(value)
-        if isinstance(value, list):
-            value = "\n".join(part for part in value if isinstance(part, str))
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
-
-
-def _from_inverted_index(index: Mapping[str, object]) -> str:
-    """OpenAlex: word -> its positions. Positions may have gaps."""
-    places = [
-        (place, word) for word, at in index.items() if isinstance(at, list) for place in at if isinstance(place, int)
-    ]
-    return " ".join(word for _, word in sorted(places))
-
-
-def _authors(value: object) -> Iterable[str]:
-    if isinstance(value, str):
-        value = (
-            re.split(r"\s*;\s*|\s+and\s+|\s*\|\s*", value) if re.search(r";|\sand\s|\|", value) else _by_comma(value)
-        )
-    if isinstance(value, Mapping):
-        value = [value]
-    names = (_author(each) for each in value) if isinstance(value, list) else ()
-    return dict.fromkeys(name for name in names if name)
-
-
-def _by_comma(names: str) -> list[str]:
-    """Ada Lovelace, Alan Turing are two people; Lovelace, Ada is one."""
-    parts = [part.strip() for part in names.split(",")]
-    return parts if len(parts) > 2 or all(" " in part for part in parts) else [names]
-
-
-def _author(value: object) -> str:
-    if isinstance(value, Mapping):
-        inner = value.get("author")
-        if isinstance(inner, Mapping):
-            value = inner
-        given, family = (
-            _text(value.get("given") or value.get("firstName")),
-            _text(value.get("family") or value.get("lastName")),
-        )
-        named = next((value[key] for key in ("name", "display_name", "fullname", "literal") if value.get(key)), "")
-        return f"{given} {family}".strip() or _text(named)
-    return _text(value)
-
-
-def _year(record: Record) -> int | None:
-    for name in _NAMES["year"]:
-        found = _YEAR.search(_flat(record.get(name)))
-        if found:
-            return int(found.group(1))
+def _first(fields: Folded, field: str, read: Callable[[object], Value | None]) -> Value | None:
+    """What `read` makes of the first of the field's names that says something; None where none does."""
+    for name in _NAMES[field]:
+        for value in fields.get(name, ()):
+            if found := read(value):
+                return found
     return None
 
 
-def _flat(value: object) -> str:
-    """A date in any shape as text: 2024, "2024-05-01", {"date-parts": [[2024, 5]]}, milliseconds."""
-    if isinstance(value, Mapping):
-        return _flat(value.get("date-parts") or value.get("raw") or value.get("value"))
-    if isinstance(value, list):
-        return _flat(value[0]) if value else ""
-    if isinstance(value, int) and not isinstance(value, bool) and value > 10**11:
-        return str(datetime.fromtimestamp(min(value, 4_102_444_800_000) / 1000, UTC).year)
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+def _abstract(fields: Folded) -> str:
+    """The first that is an abstract: "N/A" in one field must not hide the text in another."""
+    best = ""
+    for name in _NAMES["abstract"]:
+        for value in fields.get(name, ()):
+            found = _clean(values.abstract(value))
+            if why_no_abstract(found) is None:
+                return found
+            best = best or found
+    return best
 
 
-def _venue(value: object) -> str:
-    if isinstance(value, Mapping):
-        inner = value.get("source")
-        return _venue(
-            inner
-            if isinstance(inner, Mapping)
-            else value.get("name") or value.get("display_name") or value.get("title")
-        )
-    return _text(value)
+def _clean(abstract: str) -> str:
+    before = None
+    while before != abstract:
+        before, abstract = abstract, clean_abstract(values.tidy(abstract))
+    return abstract
 
 
-def _identifier(record: Record, field: str, inside: str) -> str:
-    """An identifier given by itself or in a table of identifiers."""
-    for name in _NAMES[field]:
-        value = record.get(name)
-        if isinstance(value, Mapping):
-            value = next((value[key] for key in value if key.casefold() == inside.casefold()), "")
-        if isinstance(value, str) and value.strip():
-            return value
-    url = _text(_first(record, "url"))
-    return url if ("arxiv.org" in url if field == "arxiv_id" else "doi.org" in url) else ""
+def _own_id(value: object) -> str:
+    """An id as it is spelled, cleaned only."""
+    if isinstance(value, str):
+        return " ".join(clean(value).split())
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def _doi(value: object) -> str | None:
+    return doi(values.identifier(value, "doi"))
+
+
+def _arxiv_id(value: object) -> str | None:
+    """From a field of that name, a table of identifiers, or an address, DOI or id that can be nothing else."""
+    named = values.identifier(value, "arxiv")
+    found = arxiv_id(named)
+    return found if found and ("arxiv" in named.casefold() or _BARE_ARXIV.fullmatch(named)) else None
+
+
+def _is_retracted(fields: Folded, title: str) -> bool:
+    flags = [str(value).strip().casefold() for name in _NAMES["retracted"] for value in fields.get(name, ())]
+    kinds = " ".join(str(value) for name in _NAMES["kinds"] for value in fields.get(name, ())).casefold()
+    return not _YES.isdisjoint(flags) or "retracted publication" in kinds or bool(_RETRACTED.match(title))

@@ -2,30 +2,53 @@
 
 import re
 from collections.abc import Iterator
+from typing import TextIO
 
-from vectorstore.clean import clean_abstract, why_no_abstract
+from vectorstore.clean import LONGEST, clean_abstract, why_no_abstract
 from vectorstore.paper import Paper, Skip
 from vectorstore.sentences import sentences
 
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
 _HEADING_WORDS = 14
+_WORD = re.compile(r"\w")
 
 
-def read_text(text: str) -> Iterator[Paper | Skip]:
-    """A Paper a paragraph. A heading is not a record: short, and no sentence."""
-    for number, paragraph in enumerate(filter(str.strip, _BLANK.split(text)), 1):
+def read_text(stream: TextIO) -> Iterator[Paper | Skip]:
+    """A Paper a paragraph. A heading or a rule is no record, unless the text has nothing else."""
+    headings: list[Skip] = []
+    papers = False
+    for number, paragraph in enumerate(_paragraphs(stream), 1):
+        label = f"paragraph {number}"
         if _is_heading(paragraph):
+            if not papers and len(headings) < 1_000:
+                headings.append(Skip(label, "a heading, not an abstract"))
             continue
-        abstract = clean_abstract(" ".join(line.strip() for line in paragraph.splitlines()))
+        abstract = clean_abstract(paragraph)
         reason = why_no_abstract(abstract)
-        yield Skip(f"paragraph {number}", reason) if reason else Paper("", abstract)
+        papers = True
+        yield Skip(label, reason) if reason else Paper("", abstract)
+    if not papers:
+        yield from headings
+
+
+def _paragraphs(stream: TextIO) -> Iterator[str]:
+    """The paragraphs, their lines joined; of an endless one only as much as shows that it is too long."""
+    lines: list[str] = []
+    size = 0
+    while line := stream.readline(LONGEST):
+        if not line.strip() and (line.endswith("\n") or not lines):
+            if lines:
+                yield " ".join(lines)
+            lines, size = [], 0
+        elif size <= LONGEST:
+            lines.append(line.strip())
+            size += len(line)
+    if lines:
+        yield " ".join(lines)
 
 
 def _is_heading(paragraph: str) -> bool:
-    line = paragraph.strip()
-    return (
-        "\n" not in line
-        and len(line.split()) <= _HEADING_WORDS
-        and len(sentences(line)) == 1
-        and line[-1] not in ".!?…"
-    )
+    """Short and no sentence, or without a word."""
+    if not _WORD.search(paragraph):
+        return True
+    short = len(paragraph.split()) <= _HEADING_WORDS and len(paragraph) < 200
+    return short and paragraph[-1] not in ".!?…。！？" and len(sentences(paragraph)) == 1
