@@ -52,6 +52,13 @@ def vectors(connection: sqlite3.Connection, wanted: Sequence[int] | Numbers) -> 
     return found, matrix([blob for _, blob in rows])
 
 
+def every_vector(connection: sqlite3.Connection, collection: int) -> tuple[Numbers, Vectors]:
+    """`(numbers, rows)` of all passages of a collection, by ascending number."""
+    query = "SELECT number, vector FROM passages WHERE collection = ? ORDER BY number"
+    rows = connection.execute(query, (collection,)).fetchall()
+    return np.fromiter((number for number, _ in rows), np.int64, len(rows)), matrix([blob for _, blob in rows])
+
+
 def matrix(blobs: Sequence[bytes]) -> Vectors:
     """Stored vectors as the rows of one array; shape (len(blobs), dimension)."""
     if not blobs:

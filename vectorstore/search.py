@@ -17,7 +17,7 @@ from vectorstore.paper import Hit, Query, Vectors
 # Candidates of each leg. Their union is scored by both.
 CANDIDATES = 200
 # The share of the dense leg in a hybrid score; measured flat between .5 and .6.
-DENSE_WEIGHT = 0.5
+DENSE_WEIGHT = 0.55
 MOST_HITS = 100
 
 # Proposes candidates as (number, cosine), or None where exact search must.
