@@ -44,7 +44,7 @@ class Question(Value):
     question: Annotated[str, Field(min_length=1, max_length=4_000)]
     history: Annotated[tuple[Turn, ...], Field(max_length=50)] = ()
     filters: QuestionFilters = QuestionFilters()
-    top_k: Annotated[int, Field(ge=1, le=100)] = 8
+    top_k: Annotated[int | None, Field(ge=1, le=100)] = None
     collection: str = "default"
     verify: Verify | None = None
     stream: bool = False

@@ -57,6 +57,7 @@ class Retrieval:
     """Finds and prepares. Safe to use from many tasks at once."""
 
     def __init__(self, settings: Settings, store: Store, model: BaseChatModel) -> None:
+        self._settings = settings
         self._llm = settings.llm
         self._store = store
         self._model = model
@@ -92,7 +93,8 @@ class Retrieval:
 
     def _find(self, asked: Asked) -> Found:
         question, alone, usage = asked
-        query = Query(alone, question.top_k, "hybrid", filters_of(question), question.collection)
+        top_k = question.top_k or self._settings.retrieval.top_k
+        query = Query(alone, top_k, "hybrid", filters_of(question), question.collection)
         hits = tuple(self._store.search(query))
         state = self._store.collection(question.collection)
         words = floor.content_words(alone)
