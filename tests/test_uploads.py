@@ -10,8 +10,8 @@ import pytest
 
 from tests.live import PROTEINS, ROOT, SPARSE, Live, serving, settings_in
 
-BIBTEX = b"""@article{a1, title={A title}, year={2021},
- abstract={We study how the tides of small moons bend the light of distant and very faint stars.}}"""
+RECORD = b"""{"id": "a1", "title": "A title", "year": 2021,
+ "abstract": "We study how the tides of small moons bend the light of distant and very faint stars."}"""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_bad_input_is_one_sentence(client: httpx.Client, body: bytes, kind: str 
 
 def test_an_unknown_collection_or_format_is_one_sentence(client: httpx.Client) -> None:
     assert "default" in detail(client.post("/v1/papers?collection=none", json={"papers": [SPARSE]}), 404)
-    assert "docx" in detail(client.post("/v1/papers?format=docx", content=BIBTEX), 422)
+    assert "docx" in detail(client.post("/v1/papers?format=docx", content=RECORD), 422)
     for path in ("/v1/ask", "/v1/search"):
         body = {"question" if path.endswith("ask") else "query": "x y z", "collection": "none"}
         assert "default" in detail(client.post(path, json=body), 404)
@@ -81,13 +81,13 @@ def test_an_unknown_collection_or_format_is_one_sentence(client: httpx.Client) -
 def test_files_as_the_body_and_as_a_form(client: httpx.Client) -> None:
     client.put("/v1/collections/files")
     path = "/v1/papers?collection=files"
-    assert client.post(path, content=BIBTEX).raise_for_status().json()["added"] == 1
-    assert client.post(path, content=gzip.compress(BIBTEX)).json()["unchanged"] == 1
-    assert client.post(path, files={"file": ("a.bib", BIBTEX)}).json()["unchanged"] == 1
-    two = [("file", ("a.bib", BIBTEX)), ("file", ("b.txt", (ROOT / "data" / "icml2024-sample.txt").read_bytes()))]
+    assert client.post(path, content=RECORD).raise_for_status().json()["added"] == 1
+    assert client.post(path, content=gzip.compress(RECORD)).json()["unchanged"] == 1
+    assert client.post(path, files={"file": ("a.json", RECORD)}).json()["unchanged"] == 1
+    two = [("file", ("a.json", RECORD)), ("file", ("b.txt", (ROOT / "data" / "icml2024-sample.txt").read_bytes()))]
     report = client.post(path, files=two).json()
     assert (report["added"], report["unchanged"]) == (19, 1)
-    form = client.post("/v1/papers", files={"file": ("a.bib", BIBTEX)}, data={"collection": "files"})
+    form = client.post("/v1/papers", files={"file": ("a.json", RECORD)}, data={"collection": "files"})
     assert form.json()["unchanged"] == 1
 
 
@@ -135,7 +135,7 @@ def test_many_papers_as_json_become_a_job_too(client: httpx.Client) -> None:
 
 
 def test_small_input_becomes_a_job_if_the_client_prefers(client: httpx.Client) -> None:
-    done = finished(client, client.post("/v1/papers", content=BIBTEX, headers={"Prefer": "respond-async"}))
+    done = finished(client, client.post("/v1/papers", content=RECORD, headers={"Prefer": "respond-async"}))
     assert done["state"] == "done"
 
 
