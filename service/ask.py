@@ -19,6 +19,7 @@ from service.checking import Checked, Checker
 from service.config import Settings
 from service.domain import Answer, Event, Question, TextPiece, Verify
 from service.errors import EvidenceTooLong
+from service.judge import Judge
 from service.minilm import MiniLM
 from service.models import Draft, draft, stream
 from service.offline import Extractive
@@ -42,7 +43,8 @@ class Answerer:
         self._model = model
         self._retrieval = Retrieval(settings, store, model)
         local = embedder if isinstance(embedder, MiniLM) else MiniLM()
-        self._checker = Checker(local, extractive=isinstance(model, Extractive))
+        judge = Judge(model, settings.llm.timeout_s) if settings.answer.judge == "model" else None
+        self._checker = Checker(local, extractive=isinstance(model, Extractive), judge=judge)
         self._floor = floor.DEFAULT_FLOOR if settings.answer.floor is None else settings.answer.floor
         self._thinks = _THINKERS.search(settings.llm.model) is not None
 

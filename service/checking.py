@@ -1,11 +1,13 @@
 """A draft -> what the reader may see of it, and the abstracts' own words where nothing of it holds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from service import citations
 from service.compose import Composed, compose
 from service.domain import Dropped, Verify
+from service.judge import WHY, Judge
 from service.minilm import MiniLM
 from service.offline import Extractive
 from service.reply import EXTRACTED, NOTHING, NOTHING_HOLDS, SAID_NOTHING, says_no_answer
@@ -26,9 +28,10 @@ class Checked(NamedTuple):
 class Checker:
     """Checks drafts of one model; `extractive`: whether that model is our own, whose word is the abstracts'."""
 
-    def __init__(self, minilm: MiniLM, *, extractive: bool) -> None:
+    def __init__(self, minilm: MiniLM, *, extractive: bool, judge: Judge | None = None) -> None:
         self._minilm = minilm
         self._extractive = extractive
+        self._judge = None if extractive else judge
 
     def check(self, draft: str, prepared: Prepared, mode: Verify) -> Checked:
         """What may be shown of `draft`; the extractive answer where it is empty or nothing of it holds."""
@@ -55,7 +58,19 @@ class Checker:
         verifier = Verifier(prepared.evidence, self._minilm.token_vectors)
         look = verifier.locate if mode == "off" else verifier.check
         checks = [look(claim.text, claim.cited) for claim in claims.claims]
+        if self._judge is not None and mode != "off":
+            checks = [
+                self._second(claim.text, check, self._judge) for claim, check in zip(claims.claims, checks, strict=True)
+            ]
         return compose(claims, checks, prepared.evidence, mode), checks
+
+    @staticmethod
+    def _second(sentence: str, check: Check, judge: Judge) -> Check:
+        """`check` after the second opinion, which is asked only where words may have been read too kindly."""
+        doubtful = check.verdict == "supported" and check.score < 1.0
+        if not doubtful or not judge.objects(sentence, [quote.text for quote in check.quotes]):
+            return check
+        return replace(check, verdict="partly", why=WHY, repaired=False)
 
 
 def _given_up(composed: Composed) -> tuple[Dropped, ...]:

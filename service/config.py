@@ -146,11 +146,15 @@ class Retrieval(Section):
 
 
 class AnswerSettings(Section):
-    """How answers are checked. `floor` unset means the calibrated one; of `drafts` the best verified one wins."""
+    """How answers are checked. `floor` unset means the calibrated one; of `drafts` the best verified one wins.
+
+    `judge = "model"` asks the language model for a second opinion, which can take "supported" away.
+    """
 
     verify: Verify = "annotate"
     floor: Annotated[float | None, Field(ge=0, le=1)] = None
     drafts: Annotated[int, Field(ge=1, le=8)] = 1
+    judge: Literal["off", "model"] = "off"
 
 
 class Server(Section):

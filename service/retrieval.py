@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
 import prompts
@@ -18,6 +18,7 @@ from service.domain import Question, Usage
 from service.errors import ModelError
 from service.evidence import Evidence, neutral, render, select
 from service.followup import leans, standalone, transcript
+from service.messages import messages_of
 from service.models import draft
 from service.offline import Extractive
 from service.reply import Found
@@ -28,7 +29,6 @@ from vectorstore.store import Store
 # Local models count tokens otherwise than tiktoken does; their windows are believed to hold this share of it.
 _WINDOW_SHARE = 0.85
 _LONGEST_REWRITE = 600
-_ROLES = {"system": SystemMessage, "user": HumanMessage}
 
 
 class Asked(NamedTuple):
@@ -84,7 +84,7 @@ class Retrieval:
         conversation = neutral(transcript(question.history))
         rendered = self._rewrite.render(conversation=conversation, question=neutral(question.question))
         try:
-            said = await draft(self._model, _messages(rendered), self._llm.timeout_s / 2, retries=0)
+            said = await draft(self._model, messages_of(rendered), self._llm.timeout_s / 2, retries=0)
         except ModelError:
             return Asked(question, carried, Usage())
         alone = " ".join(spoken(said.text).strip("\"'` \n").split())
@@ -119,11 +119,7 @@ class Retrieval:
     def _numbered(self, found: Found, hits: Sequence[Hit], room: int) -> Prepared:
         evidence = select(hits, room, tokens.count)
         rendered = self.prompt.render(evidence=render(evidence), question=neutral(found.standalone))
-        return Prepared(found, evidence, _messages(rendered))
-
-
-def _messages(rendered: Sequence[tuple[str, str]]) -> list[BaseMessage]:
-    return [_ROLES[role](text) for role, text in rendered]
+        return Prepared(found, evidence, messages_of(rendered))
 
 
 def filters_of(question: Question) -> Filters:

@@ -227,3 +227,33 @@ async def test_a_right_sentence_with_a_wrong_mark_is_repaired_and_counted(store:
     assert "Givens rotations" in answer.citations[0].quote
     assert answer.repaired == 1
     assert_lawful(answer, store)
+
+
+def judging(word: str) -> FakeLLM:
+    def script(request: Request) -> str:
+        asked = str(request.body["messages"][0]["content"]).startswith("You check one sentence")
+        return word if asked else "EOI composes random Givens rotations [1]. EOI is green cheese [1]."
+
+    return FakeLLM(script)
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"), [("No.", "partly"), ("yes", "supported"), ("Hm?", "supported"), ("", "supported")]
+)
+async def test_a_judge_can_take_support_away_and_never_give_it(
+    word: str, verdict: str, store: Store, minilm: MiniLM
+) -> None:
+    with judging(word) as fake:
+        answer = await answerer(fake, store, minilm, **{"answer.judge": "model"}).answer(ORTHOGONAL)
+    assert [sentence.verdict for sentence in answer.sentences] == [verdict, "unsupported"]
+    assert_lawful(answer, store)
+
+
+async def test_a_judge_that_fails_is_no_objection(store: Store, minilm: MiniLM) -> None:
+    def script(request: Request) -> str | Reply:
+        judged = str(request.body["messages"][0]["content"]).startswith("You check one sentence")
+        return Reply(status=500, raw=b"{}") if judged else "EOI composes random Givens rotations [1]."
+
+    with FakeLLM(script) as fake:
+        answer = await answerer(fake, store, minilm, **{"answer.judge": "model"}).answer(ORTHOGONAL)
+    assert answer.status == "answered"

@@ -7,7 +7,7 @@ import pytest
 import prompts
 
 # A prompt edited without a new version breaks this table: give it a new version and `changes` line, then its new tag.
-TAGS = {"answer": "answer@1#faa32605", "rewrite": "rewrite@1#d4989da6"}
+TAGS = {"answer": "answer@1#faa32605", "judge": "judge@1#da95e32d", "rewrite": "rewrite@1#d4989da6"}
 
 
 def names() -> list[str]:
