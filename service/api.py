@@ -10,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 from service import apidoc, wire
 from service.domain import Answer, Question
 from service.problems import INVALID, NOT_JSON, UNKNOWN_COLLECTION, UNKNOWN_JOB, UNKNOWN_PAPER, Refusal, faults_of
+from service.reply import answer_hit
+from service.retrieval import filters_of
 from service.runtime import Runtime
 from service.shapes import (
     CollectionEntry,
@@ -22,8 +24,6 @@ from service.shapes import (
     SearchRequest,
     StoredPaper,
     collection_of,
-    filters_of,
-    hit_of,
     job_of,
     paper_of,
     report_of,
@@ -86,7 +86,7 @@ async def search(request: Request, running: Running) -> SearchReply:
     top_k = asked.top_k or running.settings.retrieval.top_k
     query = StoreQuery(asked.query, top_k, asked.mode, filters_of(asked.filters), asked.collection)
     hits = await running.read(running.store.search, query)
-    return SearchReply(hits=tuple(hit_of(hit) for hit in hits))
+    return SearchReply(hits=tuple(answer_hit(hit) for hit in hits))
 
 
 @router.post("/papers", tags=["papers"], **apidoc.ADD)

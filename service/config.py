@@ -137,12 +137,9 @@ class StoreSettings(Section):
 
 
 class Retrieval(Section):
-    """How passages are found and ranked."""
+    """How many papers' passages are found for a question that does not say; `top_k` of the question goes before it."""
 
     top_k: Annotated[int, Field(ge=1, le=100)] = 8
-    candidates: Annotated[int, Field(ge=1, le=10_000)] = 200
-    dense_weight: Annotated[float, Field(ge=0, le=1)] = 0.6
-    title_weight: Annotated[float, Field(ge=0, le=100)] = 2.0
 
 
 class AnswerSettings(Section):

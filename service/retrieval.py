@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 import prompts
 from service import floor, tokens
 from service.config import Settings
-from service.domain import Question, Usage
+from service.domain import Question, QuestionFilters, Usage, YearRange
 from service.errors import ModelError
 from service.evidence import Evidence, neutral, render, select
 from service.followup import leans, standalone, transcript
@@ -94,7 +94,7 @@ class Retrieval:
     def _find(self, asked: Asked) -> Found:
         question, alone, usage = asked
         top_k = question.top_k or self._settings.retrieval.top_k
-        query = Query(alone, top_k, "hybrid", filters_of(question), question.collection)
+        query = Query(alone, top_k, "hybrid", filters_of(question.filters), question.collection)
         hits = tuple(self._store.search(query))
         state = self._store.collection(question.collection)
         words = floor.content_words(alone)
@@ -122,15 +122,7 @@ class Retrieval:
         return Prepared(found, evidence, messages_of(rendered))
 
 
-def filters_of(question: Question) -> Filters:
-    """The question's filters as the store takes them."""
-    asked = question.filters
-    year = asked.year
-    exact = year if isinstance(year, int) else None
-    return Filters(
-        year_gte=exact if isinstance(year, int) else year.gte if year else None,
-        year_lte=exact if isinstance(year, int) else year.lte if year else None,
-        venue=asked.venue,
-        author=asked.author,
-        paper_ids=asked.paper_ids,
-    )
+def filters_of(asked: QuestionFilters) -> Filters:
+    """The filters as the store takes them; a single year is a range of one."""
+    year = asked.year if isinstance(asked.year, YearRange) else YearRange(gte=asked.year, lte=asked.year)
+    return Filters(year.gte, year.lte, asked.venue, asked.author, asked.paper_ids)

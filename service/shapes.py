@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.domain import AnswerHit, QuestionFilters, Value, YearRange
-from vectorstore.paper import Filters, Hit, Mode, Paper, Report
+from service.domain import AnswerHit, QuestionFilters, Value
+from vectorstore.paper import Mode, Paper, Report
 from vectorstore.store import CollectionInfo, Job
 
 Year = Annotated[int, Field(ge=-9_999, le=9_999)]
@@ -123,28 +123,6 @@ class Readiness(Value):
     degraded: tuple[str, ...]
     model: str
     embedder: str
-
-
-def filters_of(asked: QuestionFilters) -> Filters:
-    """The filters as the store takes them; a single year is a range of one."""
-    year = asked.year if isinstance(asked.year, YearRange) else YearRange(gte=asked.year, lte=asked.year)
-    return Filters(year.gte, year.lte, asked.venue, asked.author, asked.paper_ids)
-
-
-def hit_of(hit: Hit) -> AnswerHit:
-    """A hit as the API gives it."""
-    passage = hit.passage
-    return AnswerHit(
-        passage_id=passage.passage_id,
-        paper_id=passage.paper_id,
-        title=hit.paper.title,
-        text=passage.text,
-        start=passage.start,
-        end=passage.end,
-        score=hit.score,
-        dense_rank=hit.dense_rank,
-        lexical_rank=hit.lexical_rank,
-    )
 
 
 def paper_of(paper: Paper) -> StoredPaper:
