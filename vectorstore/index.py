@@ -24,6 +24,8 @@ from vectorstore.passages import Stored
 FOLDER_NAME = "chroma"
 LOG_NAME = "index.log"
 _IMPORT_S, _OPEN_S, _WRITE_S, _READ_S = 120.0, 120.0, 120.0, 30.0
+# A server that takes longer to greet or to count does not run: a frozen one would hold the caller for ever.
+_SERVER_S = 10.0
 # A question does not queue behind a batch that is being written: exact search is faster than that.
 _QUEUE_S = 0.05
 
@@ -49,6 +51,7 @@ class Index:
     def __init__(self, folder: Path, url: str | None) -> None:
         self._folder = folder.absolute()
         self._place = url or str(self._folder / FOLDER_NAME)
+        self._open_s, self._read_s = (_SERVER_S, _SERVER_S) if url else (_OPEN_S, _READ_S)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
@@ -90,7 +93,7 @@ class Index:
 
     def names(self) -> list[str]:
         """The Chroma collections there are."""
-        answer = self._call(_READ_S, "names")
+        answer = self._call(self._read_s, "names")
         assert isinstance(answer, list)
         return answer
 
@@ -125,7 +128,7 @@ class Index:
         self._call(_WRITE_S, "drop", name)
 
     def _number(self, method: str, *values: object) -> int:
-        answer = self._call(_READ_S, method, *values)
+        answer = self._call(self._read_s, method, *values)
         assert isinstance(answer, int)
         return answer
 
@@ -152,7 +155,7 @@ class Index:
         except IndexTrouble as trouble:
             raise IndexTrouble("missing", f"the index process did not start; see {LOG_NAME}") from trouble
         try:
-            state, reason = _pair(_receive(connection, time.monotonic() + _OPEN_S))
+            state, reason = _pair(_receive(connection, time.monotonic() + self._open_s))
         except IndexTrouble as trouble:
             raise IndexTrouble("closed", str(trouble)) from trouble
         if state != "opened":

@@ -32,6 +32,8 @@ _PROBE_DEPTH = 10
 _FINDABLE = 0.98
 _LONGEST_PAUSE_S = 60.0
 _CLOSING_S = 10.0
+# A server may be killed, damaged or wiped while nobody asks it anything.
+_RECHECK_S = 60.0
 # So many troubles without one good round in between are more than bad luck.
 _PATIENCE = 3
 
@@ -121,7 +123,8 @@ class Upkeep:
             try:
                 if self._round():
                     self._failures, self._problem = 0, None
-                    self._work.wait()
+                    if not self._work.wait(None if self._embedded else _RECHECK_S):
+                        self._trusted.clear()
             except IndexTrouble as trouble:
                 self._recover(trouble)
             except Exception as error:
@@ -220,6 +223,8 @@ class Upkeep:
         if self._stopping.is_set():
             return
         self._failures += 1
+        if not self._embedded:
+            self._problem = str(trouble)
         hopeless = trouble.kind == "closed" or (trouble.kind in {"dead", "refused"} and self._failures > _PATIENCE)
         if self._embedded and hopeless:
             self._set_aside()
