@@ -1,0 +1,1 @@
+"""What takes the place of images that can't be pulled."""
