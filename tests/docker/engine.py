@@ -117,19 +117,31 @@ def build(tag: str, folder: Path, base: str) -> None:
     )  # fmt: skip
 
 
-def _overlay() -> dict[str, object]:
+# The service `ollama` as a small model of the same API.
+_LOADED = ["CMD", "/opt/model/bin/python", "-c", "import socket; socket.create_connection(('127.0.0.1', 11434), 2)"]
+SMALL_MODEL = {"image": STANDIN, "healthcheck": {"test": _LOADED, "interval": "2s"}}
+# And as something that answers at once, for tests that are not about the model.
+QUICK_MODEL = {
+    "image": API,
+    "entrypoint": ["python", "/quick_model.py"],
+    "volumes": [f"{HERE / 'standins' / 'quick_model.py'}:/quick_model.py:ro"],
+    "healthcheck": {"disable": True},
+}
+
+
+def _overlay(model: Mapping[str, object], *, proxied: bool) -> dict[str, object]:
     """Images of ours in the place of those that can't be pulled."""
     # Its Rust server is in the package that our image has installed, so that is what an image of Chroma's would run.
     chroma = {"image": API, "entrypoint": ["chroma", "run", "--path", "/data", "--host", "0.0.0.0"], "command": []}
-    health = ["CMD", "/opt/model/bin/python", "-c", "import socket; socket.create_connection(('127.0.0.1', 11434), 2)"]
-    return {
-        "services": {
-            "api": {"image": API},
-            "embedded": {"image": API},
-            "chroma": {} if had(COMPOSE["services"]["chroma"]["image"]) else chroma,
-            "ollama": {"image": STANDIN, "healthcheck": {"test": health}},
-        }
+    services: dict[str, Mapping[str, object]] = {
+        "api": {"image": API},
+        "embedded": {"image": API},
+        "chroma": {} if had(COMPOSE["services"]["chroma"]["image"]) else chroma,
+        "ollama": model,
     }
+    if proxied:
+        services["proxy"] = {"image": STANDIN, "command": ["nginx", "-g", "daemon off;"]}
+    return {"services": services}
 
 
 @dataclass
@@ -140,13 +152,16 @@ class Project:
     settings: Mapping[str, str] = field(default_factory=dict)
     files: Sequence[str] = ("docker-compose.yml",)
     compose: tuple[str, ...] = field(default_factory=lambda: composes()[0])
+    model: Mapping[str, object] = field(default_factory=lambda: QUICK_MODEL)
 
     def __post_init__(self) -> None:
         self.port = free_port()
         self.name = f"loccit-test-{self.port}"
         shutil.copy(ROOT / "docker-compose.yml", self.folder)
         shutil.copytree(ROOT / "compose", self.folder / "compose")
-        (self.folder / "standins.yml").write_text(yaml.safe_dump(_overlay()), encoding="utf-8")
+        (self.folder / "standins.yml").write_text(
+            yaml.safe_dump(_overlay(self.model, proxied="compose/nginx.yml" in self.files)), encoding="utf-8"
+        )
         lines = {"COMPOSE_PROJECT_NAME": self.name, "LOCCIT_PORT": str(self.port), **self.settings}
         text = "".join(f"{name}={value}\n" for name, value in lines.items())
         (self.folder / ".env").write_text(text, encoding="utf-8")
