@@ -1,7 +1,7 @@
 # `make run` serves, `make test` tests; both install what they need into .venv first, once.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install run test check lint types imports house fast slow lock clean
+.PHONY: help install run test check lint types imports house fast slow test-docker lock clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -18,16 +18,17 @@ $(shell rm -f $(VENV)/.run-* $(VENV)/.dev-*)
 endif
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep '##' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep '##' Makefile
 
 install: $(RUN_STAMP) ## install into .venv, with the loccit command in .venv/bin
 
 run: $(RUN_STAMP) ## serve on http://127.0.0.1:8000 with the sample papers (ARGS="--port 9000" for other flags)
 	@exec $(PY) -m service serve --with-sample $(ARGS)
 
-test: ## everything: the checks, the fast suite with its coverage, the slow suite
+test: ## everything: the checks, the fast suite with its coverage, the slow suite, containers if an engine runs
 	@$(MAKE) check
 	@$(MAKE) fast
+	@$(PY) -m pytest -m docker
 	@$(MAKE) slow
 
 check: lint types imports house ## style, types, import contracts, house measures
@@ -48,8 +49,12 @@ house: $(DEV_STAMP) ## sizes, words and promises that no other tool checks
 fast: $(DEV_STAMP) ## the fast tests, with branch coverage
 	$(PY) -m pytest -m "not (slow or docker or model or browser)" --cov --cov-report=term-missing
 
-slow: $(DEV_STAMP) ## the slow tests: real processes, engines, models and browsers where there are any
-	$(PY) -m pytest -m "slow or docker or model or browser"
+slow: $(DEV_STAMP) ## the slow tests: real processes, models and browsers where there are any
+	$(PY) -m pytest -m "(slow or model or browser) and not docker"
+
+test-docker: $(DEV_STAMP) ## the tests of image and compose files; as root on Debian or Ubuntu, with an engine installed for them
+	@tests/docker/engine.sh
+	$(PY) -m pytest -m docker
 
 lock: $(DEV_STAMP) ## write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer versions)
 	$(VENV)/bin/uv pip compile -q $(ARGS) --python $(PY) --group tokenizer --group build pyproject.toml -o requirements.txt
