@@ -1,0 +1,214 @@
+"""`loccit eval` from files to tables, JSON and plots, with the built-in model on the sample."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from service.config import Settings
+from service.evaluation import answers, labelled, plots, retrieval
+from service.evaluation.asking import Asked, Desk
+from service.evaluation.corpus import collected, in_file
+from service.evaluation.failures import failures
+from service.evaluation.labelled import Case
+from service.models import embeddings
+from tests.conftest import ROOT
+from tests.embedders import HashingEmbedder
+from tests.stores import paper
+from tests.test_cli import Loccit, runner
+from tests.test_evaluation_labels import beir_set, lines
+from vectorstore.paper import Embedder, Report
+from vectorstore.store import Store
+
+SAMPLE = ROOT / "data" / "icml2024-sample.txt"
+MORTON = (
+    "In light of surface point clouds' sparsity and disorder properties, we first partition them into patches and"
+    " obtain the sequential arrangement via the Morton curve."
+)
+
+
+@pytest.fixture
+def loccit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Loccit:
+    monkeypatch.chdir(tmp_path)
+    return runner(monkeypatch, capsys)
+
+
+def test_retrieval(loccit: Loccit, tmp_path: Path) -> None:
+    beir_set(tmp_path / "whales")
+    beir_set(tmp_path / "twins")
+    ran = loccit("eval", "retrieval", "whales", "twins", "--json", "out.json", "--plot", "out.svg")
+    assert ran.status == 0, ran.err
+    assert "whales: 2 papers, 1 queries" in ran.out
+    found = json.loads((tmp_path / "out.json").read_text())
+    hybrid = next(row for row in found["tables"][0]["rows"] if row["label"] == "hybrid")
+    assert hybrid["nDCG@10"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 1}
+    assert found["tables"][-1]["title"] == "Mean of 2 sets"
+    assert found["made"]["embedder"].startswith("builtin:")
+    assert "whales: 1 papers share the abstract of another and count as that one." in found["notes"]
+    assert "nDCG@10" in "".join(ET.parse(tmp_path / "out.svg").getroot().itertext())
+
+
+def test_faults_are_one_sentence_and_come_first(loccit: Loccit, tmp_path: Path) -> None:
+    beir_set(tmp_path / "whales")
+    ran = loccit("eval", "retrieval", "whales", "--plot", "out.png")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "loccit: A plot is drawn as SVG: name it out.svg. Any browser opens it.\n"
+    assert not (tmp_path / ".loccit").exists()
+    ran = loccit("eval", "retrieval", "whales", "--json", "no/such.json")
+    assert ran.status == 1
+    assert "no/such.json can't be written" in ran.err
+
+
+def test_answers_from_a_table_of_ones_own(loccit: Loccit, tmp_path: Path) -> None:
+    """What README promises: a spreadsheet, the papers, one command."""
+    (tmp_path / "questions.csv").write_text(
+        "question,sentence,kind\n"
+        f'How are point clouds of molecular surfaces turned into a sequence?,"{MORTON}",\n'
+        "What is the weather in Vienna tomorrow?,,off domain\n"
+        "Which dogs bark?,Dogs bark.,\n"
+    )
+    ran = loccit("eval", "answers", "questions.csv", "--papers", str(SAMPLE), "--json", "out.json", "--plot", "out.svg")
+    assert ran.status == 0, ran.err
+    assert "Left out: questions-3, for no abstract of the collection holds its sentence." in ran.out
+    found = json.loads((tmp_path / "out.json").read_text())
+    tables = {table["title"]: table["rows"] for table in found["tables"]}
+    assert tables["Finding the right paper"][0]["right paper first"]["value"] == 1.0
+    assert tables["Citing the sentences that answer (gold sentences)"][0]["recall"]["value"] == 1.0
+    assert tables["Saying no where the abstracts do not say"][0]["abstained"]["value"] == 1.0
+    assert [question["qid"] for question in found["questions"]] == ["questions-1", "questions-2"]
+    assert found["made"]["risk_by_coverage"] == [[0.5, 0.0], [1.0, 0.5]]
+    assert "coverage" in "".join(ET.parse(tmp_path / "out.svg").getroot().itertext())
+
+
+def test_answers_over_the_collection_that_is_there(loccit: Loccit, tmp_path: Path) -> None:
+    lines(tmp_path / "gold.jsonl", {"question": "What is the weather in Vienna?", "kind": "off_domain"})
+    assert loccit("add", str(SAMPLE)).status == 0
+    ran = loccit("eval", "answers", "gold.jsonl")
+    assert ran.status == 0, ran.err
+    assert "off domain" in ran.out
+    with Store(tmp_path / ".loccit", HashingEmbedder()):
+        ran = loccit("eval", "answers", "gold.jsonl")
+    assert ran.status == 1
+    assert "--papers" in ran.err
+
+
+def test_nothing_to_ask(loccit: Loccit, tmp_path: Path) -> None:
+    lines(tmp_path / "gold.jsonl", {"qid": "x", "question": "A?", "paper_id": "gone"})
+    ran = loccit("eval", "answers", "gold.jsonl")
+    assert ran.status == 1
+    assert "No question can be asked. Left out: x, for the collection has no paper gone." in ran.err
+
+
+def test_a_collection_is_made_once(tmp_path: Path) -> None:
+    embedder = HashingEmbedder()
+    papers = [paper(number) for number in range(5)]
+    reports: list[Report] = []
+    names = []
+    for _ in range(2):
+        with collected(tmp_path, embedder, "My set!", papers, reports.append) as (store, name):
+            assert store.collection(name).papers == 5
+            names.append(name)
+    assert names[0] == names[1]
+    assert names[0].startswith("My-set-")
+    assert len(embedder.texts) == 5
+    with collected(tmp_path, embedder, "My set!", papers[:4], reports.append) as (store, name):
+        assert (store.collection(name).papers, name in names) == (4, False)
+
+
+def test_a_collection_that_was_cut_short_is_made_anew(tmp_path: Path) -> None:
+    embedder = HashingEmbedder()
+    papers = [paper(number) for number in range(5)]
+    with collected(tmp_path, embedder, "set", papers, print) as (store, name):
+        store.delete(name, papers[0].paper_id)
+    with collected(tmp_path, embedder, "set", papers, print) as (store, name):
+        assert store.collection(name).papers == 5
+
+
+@pytest.fixture(scope="module")
+def builtin() -> Embedder:
+    return embeddings(Settings().embeddings)
+
+
+async def asked(folder: Path, embedder: Embedder, *cases: Case) -> list[Asked]:
+    papers = in_file(SAMPLE)
+    with collected(folder, embedder, "sample", papers, lambda _: None) as (store, name):
+        return [each async for each in Desk(Settings(), store, embedder, name).ask_all(cases)]
+
+
+@pytest.mark.anyio
+async def test_asking(tmp_path: Path, builtin: Embedder) -> None:
+    """A follow-up hears what was said before, and a new conversation does not."""
+    surfaces = next(each for each in in_file(SAMPLE) if MORTON in each.abstract).paper_id
+    relevant = frozenset({surfaces})
+    opening = "How are point clouds of molecular surfaces turned into a sequence?"
+    run = await asked(
+        tmp_path,
+        builtin,
+        Case("a.1", opening, "one paper", relevant=relevant, gold=(MORTON,), conversation="a"),
+        Case("a.2", "Which curve does it use?", "follow-up", relevant=relevant, conversation="a", standalone=opening),
+        Case("b.1", "Which curve does it use?", "one paper", relevant=relevant, conversation="b"),
+        Case("c", "Hello!", "off domain", answerable=False),
+        Case("d", "How do beavers brew tea from rooibos leaves?", "not in corpus", answerable=False),
+    )
+    first, second, third, greeting, beavers = run
+    assert first.answer is not None
+    assert second.answer is not None
+    assert third.answer is not None
+    assert opening in second.answer.standalone_question
+    assert third.answer.standalone_question == "Which curve does it use?"
+    assert second.alone == first.found
+    assert (greeting.confidence, greeting.hits, greeting.abstained) == (0.0, (), True)
+    assert beavers.abstained
+    assert beavers.unrefused is not None
+    assert beavers.confidence < first.confidence
+    titles = [table.title for table in answers.tables(run)]
+    assert "Follow-up questions" in titles
+    assert "Filters" not in titles
+    points, here = answers.curve(run)
+    assert here is not None
+    assert points[-1][0] >= here[0]
+
+
+@pytest.mark.anyio
+async def test_failures_say_what_went_wrong(tmp_path: Path, builtin: Embedder) -> None:
+    surfaces = next(each for each in in_file(SAMPLE) if MORTON in each.abstract).paper_id
+    question = "How are point clouds of molecular surfaces turned into a sequence?"
+    run = await asked(
+        tmp_path,
+        builtin,
+        Case("right", question, "one paper", relevant=frozenset({surfaces}), gold=(MORTON,)),
+        Case("elsewhere", question, "one paper", relevant=frozenset({surfaces}), gold=("Whales sing at night.",)),
+        Case("other", question, "one paper", relevant=frozenset({"gone"})),
+        Case("silent", "How do beavers brew tea from rooibos leaves?", "one paper", relevant=frozenset({surfaces})),
+        Case("bold", question, "not in corpus", answerable=False),
+    )
+    assert [(failure.question_id, failure.what) for failure in failures(run)][:2] == [
+        ("elsewhere", "quoted other sentences of the right paper"),
+        ("other", "no right paper found"),
+    ]
+    assert ("bold", "answered") in [(failure.question_id, failure.what) for failure in failures(run)]
+    assert "silent" in [failure.question_id for failure in failures(run)]
+
+
+def test_plots_are_drawn_for_any_figures() -> None:
+    one = retrieval.Run(
+        "<&>", 3, 0, ("q",), {mode: {name: [0.5] for name in retrieval.MEASURES} for mode in retrieval.MODES}
+    )
+    drawn = ET.fromstring(plots.bars([one]))
+    assert "<&>" in "".join(drawn.itertext())
+    assert ET.fromstring(plots.risk([], None)) is not None
+    assert "as answered: 25% of 50%" in "".join(ET.fromstring(plots.risk([(0.5, 0.25)], (0.5, 0.25))).itertext())
+
+
+def test_shared_gold_is_read_whole(shared: Path) -> None:
+    """Every layout of the labelled questions that are at hand."""
+    gold = shared / "data" / "gold"
+    kinds: dict[str, int] = {}
+    for path in sorted(gold.glob("*.jsonl")):
+        for case in labelled.load(path):
+            kind = case.kind if isinstance(case, Case) else "left out"
+            kinds[kind] = kinds.get(kind, 0) + 1
+    assert kinds["one paper"] >= 59
+    assert kinds["follow-up"] >= 25
+    assert kinds["left out"] <= 3
