@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from vectorstore.clean import LONGEST
 from vectorstore.errors import Unreadable
 from vectorstore.paper import Paper, Skip
-from vectorstore.readers import READERS, paper_from_record, read
+from vectorstore.readers import READERS, read
 
 ABSTRACT = "We show that pruning works. It removes 90% of the weights."
 
@@ -21,12 +20,6 @@ ABSTRACT = "We show that pruning works. It removes 90% of the weights."
 def records(content: bytes | str, name: str | None = None, **named: str) -> list[Paper | Skip]:
     data = content.encode() if isinstance(content, str) else content
     return list(read(io.BytesIO(data), name, **named))
-
-
-def paper(**fields: object) -> Paper:
-    found = paper_from_record({"abstract": ABSTRACT} | fields, "record 1")
-    assert isinstance(found, Paper), found
-    return found
 
 
 def test_the_sample_is_19_papers_and_its_heading_is_none() -> None:
@@ -136,84 +129,6 @@ def test_a_named_format_is_taken_at_its_word() -> None:
 def test_prose_that_begins_like_a_bracket_or_lists_words_is_prose() -> None:
     (found,) = records("The author, the year and the title, as given, are kept. We show it.")
     assert isinstance(found, Paper)
-
-
-def test_usual_field_names() -> None:
-    found = paper(
-        paperId="abc", title=" A\n title ", authors=[{"name": "Ada Lovelace"}, {"given": "Alan", "family": "Turing"},
-        "Grace Hopper"],
-        year="2024", venue="ICML",
-        externalIds={"DOI": "10.1000/ABC", "ArXiv": "2401.00001v2"}, url="https://example.org/a",
-    )  # fmt: skip
-    assert found == Paper(
-        "abc",
-        ABSTRACT,
-        "A title",
-        ("Ada Lovelace", "Alan Turing", "Grace Hopper"),
-        2024,
-        "ICML",
-        "https://example.org/a",
-        "10.1000/abc",
-        "2401.00001",
-    )
-
-
-@pytest.mark.parametrize(
-    ("authors", "names"),
-    [
-        ("Ada Lovelace; Alan Turing", ("Ada Lovelace", "Alan Turing")),
-        ("Ada Lovelace and Alan Turing", ("Ada Lovelace", "Alan Turing")),
-        ("Ada Lovelace, Alan Turing", ("Ada Lovelace", "Alan Turing")),
-        ("Lovelace, Ada", ("Lovelace, Ada",)),
-        ([{"author": {"display_name": "Ada Lovelace"}}], ("Ada Lovelace",)),
-        ([None, "", "Ada Lovelace", "Ada Lovelace"], ("Ada Lovelace",)),
-        (None, ()),
-    ],
-)
-def test_authors_in_every_shape(authors: object, names: tuple[str, ...]) -> None:
-    assert paper(authors=authors).authors == names
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "year"),
-    [("year", 2024, 2024), ("year", "2024", 2024), ("published", "2024-05-01T00:00:00Z", 2024),
-     ("issued", {"date-parts": [[2024, 5]]}, 2024),
-     ("year", "n.d.", None), ("year", True, None), ("cdate", 1_704_067_200_000, 2024), ("year", 20240101, None)],
-)  # fmt: skip
-def test_years_in_every_shape(field: str, value: object, year: int | None) -> None:
-    assert paper(**{field: value}).year == year
-
-
-def test_openalex_inverted_index_with_a_gap() -> None:
-    found = paper_from_record({"abstract_inverted_index": {"pruning": [1, 4], "Our": [0], "works.": [2]}}, "record 1")
-    assert isinstance(found, Paper)
-    assert found.abstract == "Our pruning works. pruning"
-
-
-def test_openreview_values_are_unwrapped() -> None:
-    found = paper_from_record(
-        {"content": {"title": {"value": "A"}, "abstract": {"value": ABSTRACT}}, "id": "x1"}, "record 1"
-    )
-    assert isinstance(found, Paper)
-    assert (found.title, found.paper_id) == ("A", "x1")
-
-
-@pytest.mark.parametrize(
-    "abstract", ["", None, "[No abstract available]", "No abstract available.", "N/A", "   ", "...", [], {}]
-)
-def test_no_abstract_is_a_skip(abstract: object) -> None:
-    assert paper_from_record({"title": "A", "abstract": abstract}, "record 3") == Skip("record 3 (A)", "no abstract")
-
-
-def test_a_whole_text_is_no_abstract() -> None:
-    found = paper_from_record({"abstract": "word " * LONGEST}, "record 1")
-    assert isinstance(found, Skip)
-    assert "characters" in found.reason
-
-
-def test_retracted_papers_are_known() -> None:
-    assert paper(is_retracted=True).retracted
-    assert not paper(is_retracted=False).retracted
 
 
 @given(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeVar
 
-from vectorstore.clean import clean, clean_abstract, why_no_abstract
+from vectorstore.clean import clean, why_no_abstract
 from vectorstore.merge import arxiv_id, doi
 from vectorstore.paper import Paper, Skip
 from vectorstore.readers import values
@@ -24,8 +24,8 @@ FIELDS = {
     "abstract": "abstract abstractnote abstracttext abstracts paperabstract dcdescription summary description"
     " descriptions text abstractinvertedindex ab",
     "title": "title displayname articletitle documenttitle papertitle primarytitle titles dctitle name ti",
-    "authors": "authors author authornames authorfullnames authorlist authorstring creators creator authorships"
-    " authorsparsed contributors dccreator au",
+    "authors": "authorsparsed authors author authornames authorfullnames authorlist authorstring creators creator"
+    " authorships contributors dccreator au",
     "year": "year publicationyear pubyear publishedyear published issued publicationdate pubdate date coverdate"
     " prismcoverdate publishedprint publishedonline versions created updatedate cdate py",
     "venue": "venue journal containertitle booktitle publicationtitle journaltitle sourcetitle conference"
@@ -132,18 +132,11 @@ def _abstract(fields: Folded) -> str:
     best = ""
     for name in _NAMES["abstract"]:
         for value in fields.get(name, ()):
-            found = _clean(values.abstract(value))
+            found = values.tidy_abstract(values.abstract(value))
             if why_no_abstract(found) is None:
                 return found
             best = best or found
     return best
-
-
-def _clean(abstract: str) -> str:
-    before = None
-    while before != abstract:
-        before, abstract = abstract, clean_abstract(values.tidy(abstract))
-    return abstract
 
 
 def _own_id(value: object) -> str:

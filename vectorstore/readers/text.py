@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from vectorstore.clean import LONGEST, clean_abstract, why_no_abstract
+from vectorstore.clean import LONGEST, why_no_abstract
 from vectorstore.paper import Paper, Skip
+from vectorstore.readers.values import tidy_abstract
 from vectorstore.sentences import sentences
 
 _HEADING_WORDS = 14
@@ -22,7 +23,7 @@ def read_text(stream: TextIO) -> Iterator[Paper | Skip]:
             if not papers and len(headings) < 1_000:
                 headings.append(Skip(label, "a heading, not an abstract"))
             continue
-        abstract = clean_abstract(paragraph)
+        abstract = tidy_abstract(paragraph)
         reason = why_no_abstract(abstract)
         papers = True
         yield Skip(label, reason) if reason else Paper("", abstract)

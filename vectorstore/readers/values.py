@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from vectorstore.clean import clean
+from vectorstore.clean import clean, clean_abstract
 from vectorstore.readers.markup import plain
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d|2100)(?!\d)")
 _AND = re.compile(r"\s+(?:and|&)\s+|\s*,\s*(?:and|&)\s+")
-_SEVERAL = re.compile(r"\s*[;|\n]\s*")
+_SEVERAL = re.compile(r"\s*[;|]\s*")
+_AFFILIATION = re.compile(r"\s*\([^()]*\)")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _INITIALS = re.compile(r"(?:[A-Z]\.?[\s-]?){1,4}")
 _NO_NAME = re.compile(r"et\s+al\.?|others|jr\.?|sr\.?|i{1,3}|iv|\W*", re.IGNORECASE)
@@ -35,6 +36,14 @@ def tidy(value: str) -> str:
     before = None
     while before != value:
         before, value = value, clean(plain(value))
+    return value
+
+
+def tidy_abstract(value: str) -> str:
+    """An abstract as it is stored. The same for a text from any format, so that a paper read again is the same."""
+    before = None
+    while before != value:
+        before, value = value, clean_abstract(tidy(value))
     return value
 
 
@@ -75,13 +84,13 @@ def _from_inverted_index(index: Mapping[str, object]) -> str:
 
 
 def authors(value: object) -> tuple[str, ...]:
-    """Names in order, each once."""
+    """Names in order, each once. A list is taken as it is, one text is cut into names."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str) and ";" in value[0]:
+        value = value[0]
     if isinstance(value, str):
         names = _names(tidy(value))
-    elif isinstance(value, Mapping):
-        names = [_author(value)]
-    elif isinstance(value, list):
-        names = [name for each in value for name in (_names(tidy(each)) if isinstance(each, str) else [_author(each)])]
+    elif isinstance(value, list | Mapping):
+        names = [_author(each) for each in (value if isinstance(value, list) else [value])]
     else:
         names = []
     return tuple(dict.fromkeys(name for name in (" ".join(name.split()) for name in names) if name))
@@ -90,10 +99,10 @@ def authors(value: object) -> tuple[str, ...]:
 def _names(listed: str) -> list[str]:
     if listed[:1] == "[" and listed[-1:] == "]" and (quoted := _QUOTED.findall(listed)):
         return [one or other for one, other in quoted]
-    several = _SEVERAL.split(listed)
-    if len(several) > 1:
-        return [name for name in several if not _NO_NAME.fullmatch(name)]
-    return [name for group in _AND.split(listed) for name in _by_comma(group) if not _NO_NAME.fullmatch(name)]
+    several = _SEVERAL.split(_AFFILIATION.sub("", listed))
+    if len(several) == 1:
+        several = [name for group in _AND.split(several[0]) for name in _by_comma(group)]
+    return [name for name in several if not _NO_NAME.fullmatch(name)]
 
 
 def _by_comma(names: str) -> list[str]:
@@ -108,10 +117,9 @@ def _author(value: object) -> str:
     if isinstance(value, list):  # arXiv's authors_parsed: family, given, suffix
         return " ".join(part for part in (text(value[1:2]), text(value[:1])) if part)
     if not isinstance(value, Mapping):
-        return ""
+        return text(value)
     inner = value.get("author")
-    if isinstance(inner, Mapping):
-        value = inner
+    value = {**value, **inner} if isinstance(inner, Mapping) else value
     given = text(value.get("given") or value.get("firstName") or value.get("givenName"))
     family = text(value.get("family") or value.get("lastName") or value.get("familyName"))
     if family:
