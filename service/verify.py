@@ -19,6 +19,7 @@ from vectorstore.sentences import sentences
 SUPPORTED = 0.70
 PARTLY = 0.52
 MAX_QUOTES = 3
+LONGEST = 1_500
 _CANDIDATES = 4
 _JOINED = 12
 
@@ -68,6 +69,8 @@ class Verifier:
         """The verdict on `sentence`, which cites evidence `cited` (maybe none)."""
         if not words.stems(sentence):
             return Check("unsupported", 0.0, (), "it says nothing that can be checked")
+        if len(sentence) > LONGEST:
+            return Check("unsupported", 0.0, (), f"a sentence of more than {LONGEST:,} characters can't be checked")
         fits = self._fits(sentence)
         among_cited = self._best(sentence, [fit for fit in fits if fit.quote.number in cited], across=True)
         if among_cited and among_cited.verdict == "supported":

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from service import words
 
 _PREFIX = 5
+# More of them are a table, which no sentence of an answer is.
+_MOST_NUMBERS = 60
 
 
 class Veto(NamedTuple):
@@ -62,8 +64,10 @@ def disagreement(sentence: str, quote: str) -> Veto | None:
 
 
 def _numbers(sentence: str, quote: str) -> Veto | None:
-    offered = words.numbers(quote)
-    for number in words.numbers(sentence):
+    offered, asked = words.numbers(quote), words.numbers(sentence)
+    if len(asked) > _MOST_NUMBERS:
+        return Veto("it holds more numbers than can be checked", hard=True)
+    for number in asked:
         same = [other for other in offered if other.value == number.value]
         if not same:
             return Veto(f"number {_spelled(sentence, number)} is in no cited passage", hard=True)
@@ -94,6 +98,7 @@ def _counts_something_else(
     return behind_other and not behind_same
 
 
+@lru_cache(maxsize=16_384)
 def _words_behind(text: str, number: words.Number) -> frozenset[str]:
     """Stems of the next two content words behind a number, up to the next number or the end of the clause."""
     rest = re.split(r"[,;:.]\s|\d", words.plain(text)[number.end : number.end + 80], maxsplit=1)[0]
@@ -123,6 +128,8 @@ _CUE = re.compile(
 )
 _DOUBLE = re.compile(r"\bnot only\b|\bno longer than\b|\bnot just\b|\bnot merely\b|\bnone the less\b", re.IGNORECASE)
 _SCOPE = 3
+# Characters behind a negation in which its scope must lie.
+_REACH = 200
 
 
 def _negation(sentence: str, quote: str) -> Veto | None:
@@ -145,7 +152,7 @@ def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
         position = 0
         for cue in _CUE.finditer(clause):
             affirmed.update(words.stems(clause[position : cue.start()]))
-            behind = re.findall(r"\S+", clause[cue.end() :])
+            behind = re.findall(r"\S+", clause[cue.end() : cue.end() + _REACH])
             reach = _reach(behind)
             denied.update(words.stems(" ".join(behind[:reach])))
             position = cue.end() + len(" ".join(behind[:reach]))

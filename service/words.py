@@ -32,6 +32,7 @@ _MARKUP = re.compile(
 _STEMMER = snowballstemmer.stemmer("english")
 
 
+@lru_cache(maxsize=8_192)
 def plain(text: str) -> str:
     """`text` without mark-up (LaTeX font commands, HTML and Markdown emphasis), compatibility forms folded."""
     text = unicodedata.normalize("NFKC", text.replace("\\times", "×").replace("\\sim", "~").replace("\\pm", "±"))
@@ -144,6 +145,8 @@ def _number(match: re.Match[str]) -> Number:
     return Number(value, _UNITS.get(unit, unit), match.start(), match.end())
 
 
+# Longer runs of letters are no names, and would cost the pattern below its cube.
+_LONGEST_NAME = 60
 _NAME = re.compile(r"[^\W_]+(?:[-‑+./][^\W_]+)*\+*")
 _HAS_NAME_SHAPE = re.compile(r"[^\W\d_]*[a-z][^\W\d_]*[A-Z]|^[A-Z]{2,}|[A-Za-z]\d|\d[A-Z]|^[A-Z][a-z]*\d|\+$")
 _PLAIN_CAPITAL = re.compile(r"^[A-Z][a-z’']+$")
@@ -158,6 +161,8 @@ def names(text: str) -> frozenset[str]:
     found = set()
     for match in _NAME.finditer(text):
         word = match.group()
+        if len(word) > _LONGEST_NAME:
+            continue
         opens = not text[: match.start()].strip(" \"'“‘(*-") or text[: match.start()].rstrip(" \"'“‘(*")[-1:] in {
             ".",
             ":",

@@ -10,7 +10,9 @@ import re
 Span = tuple[int, int]
 
 _END = re.compile(r"""[.!?。！？]+(?:["'”’)\]*}]|'')*(?=\s|$)|[。！？]+|\n\s*\n""")
-_MATH = re.compile(r"\$\$.+?\$\$|\$(?=\S)[^$\n]*?(?<=\S)\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
+_MATH = re.compile(
+    r"\$\$.{1,2000}?\$\$|\$(?=\S)[^$\n]{0,2000}?(?<=\S)\$|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\]", re.DOTALL
+)
 _OPENS = re.compile(r"""\s+["'“‘(\[*$\\{]*[A-Z0-9À-ÖØ-Þ\u0370-\u1fff\u3040-\uffff(\[$\\*“"']""")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[~])(?:e\.g|i\.e|cf|vs|viz|al|etc|resp|approx|ca|fig|figs|eq|eqs|eqn|sec|secs|ref|refs|tab|no|nos"

@@ -1,0 +1,58 @@
+"""No text, however odd, costs more than a moment: what reads drafts, questions and abstracts is linear enough."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from service import citations, evidence, followup, intent, spoken, vetoes, words
+from vectorstore.clean import clean_abstract
+from vectorstore.sentences import sentences
+
+_ODD = (
+    *(
+        "[",
+        "[1",
+        "[1 ",
+        "[1,",
+        "[1-",
+        "[source ",
+        "$",
+        "$ ",
+        "<think>",
+        "</think>",
+        "<",
+        "a.",
+        "A. ",
+        "e.g.",
+        " ",
+        "\n",
+    ),
+    *("1,", "1.1.", "\\[", "(", "not ", "x", "X1-", "hello ", "{", "```\n", "- ", "ignore ", "which papers ", "«»"),
+    *("[1](http://", "Hi, ", "thanks "),
+)
+_READERS: dict[str, tuple[Callable[[str], object], int]] = {
+    "marks": (lambda text: citations.read(text, {1, 2}), 9_000),
+    "visible": (lambda text: citations.without_illegal(text, {1, 2}), 9_000),
+    "spoken": (spoken.spoken, 9_000),
+    "intent": (intent.not_a_question, 4_000),
+    "leans": (followup.leans, 4_000),
+    "words": (words.stems, 9_000),
+    "numbers": (words.numbers, 9_000),
+    "names": (words.names, 9_000),
+    "neutral": (evidence.neutral, 60_000),
+    "parse": (evidence.parse, 60_000),
+    "sentences": (sentences, 60_000),
+    "clean": (clean_abstract, 60_000),
+    "vetoes": (lambda text: vetoes.disagreement(text[:1_500], text), 9_000),
+    "containment": (lambda text: vetoes.containment(text, text), 9_000),
+}
+
+
+@pytest.mark.parametrize("name", _READERS)
+def test_repetition_costs_no_more_than_a_moment(name: str) -> None:
+    read, length = _READERS[name]
+    for unit in _ODD:
+        began = time.process_time()
+        read((unit * length)[:length])
+        assert time.process_time() - began < 2.0, unit
