@@ -116,13 +116,14 @@ def test_a_collection_is_made_once(tmp_path: Path) -> None:
         assert (store.collection(name).papers, name in names) == (4, False)
 
 
-def test_a_collection_that_was_cut_short_is_made_anew(tmp_path: Path) -> None:
+def test_a_collection_that_was_cut_short_is_gone_on_with(tmp_path: Path) -> None:
     embedder = HashingEmbedder()
     papers = [paper(number) for number in range(5)]
-    with collected(tmp_path, embedder, "set", papers, print) as (store, name):
+    with collected(tmp_path, embedder, "set", papers, lambda _: None) as (store, name):
         store.delete(name, papers[0].paper_id)
-    with collected(tmp_path, embedder, "set", papers, print) as (store, name):
+    with collected(tmp_path, embedder, "set", papers, lambda _: None) as (store, name):
         assert store.collection(name).papers == 5
+    assert len(embedder.texts) == 6
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vectorstore import readers
-from vectorstore.errors import EmbedderMismatch
+from vectorstore.errors import EmbedderMismatch, UnknownCollection
 from vectorstore.merge import identify, keys
 from vectorstore.paper import Embedder, Paper, Query, Report
 from vectorstore.store import Store
@@ -19,12 +19,16 @@ _PAGE = 1_000
 def collected(
     folder: Path, embedder: Embedder, name: str, papers: Sequence[Paper], progress: Callable[[Report], None]
 ) -> Iterator[tuple[Store, str]]:
-    """A store below `folder` and the name of its collection of exactly `papers`. Raises VectorstoreError."""
+    """A store below `folder` and the name of its collection of exactly `papers`. Raises VectorstoreError.
+
+    A run that was cut short is gone on with.
+    """
     collection = _name(name, embedder, papers)
     with Store(folder / collection, embedder) as store:
-        if not _is_whole(store, collection, papers):
+        if not _fits(store, collection):
             store.delete_collection(collection)
-            store.create_collection(collection)
+        store.create_collection(collection)
+        if store.collection(collection).papers != len(papers):
             store.add(papers, collection, progress)
         yield store, collection
 
@@ -64,14 +68,13 @@ def every(store: Store, collection: str) -> Iterator[Paper]:
             return
 
 
-def _is_whole(store: Store, collection: str, papers: Sequence[Paper]) -> bool:
-    if collection not in {known.name for known in store.collections()}:
-        return False
-    if store.collection(collection).papers != len(papers):
-        return False
+def _fits(store: Store, collection: str) -> bool:
+    """Whether its passages, if any, are cut as this version cuts them."""
     try:
         store.search(Query("?", 1, "lexical", collection=collection))
-    except EmbedderMismatch:  # of another way of cutting passages
+    except UnknownCollection:
+        return True
+    except EmbedderMismatch:
         return False
     return True
 
