@@ -126,9 +126,34 @@ def test_a_named_format_is_taken_at_its_word() -> None:
     assert isinstance(found, Paper)
 
 
-def test_prose_that_begins_like_a_bracket_or_lists_words_is_prose() -> None:
-    (found,) = records("The author, the year and the title, as given, are kept. We show it.")
-    assert isinstance(found, Paper)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The author, the year and the title, as given, are kept. We show it.",
+        "We look at title, abstract, keywords, and references.",
+        "---\n\nWe show it.\n\n---\n\nIt works.",
+        "We show that x\n- y holds, and\nTY - z does too.",
+    ],
+)
+def test_prose_that_lists_words_or_has_rules_is_prose(text: str) -> None:
+    assert all(isinstance(one, Paper) for one in records(text))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("first\tsecond\nWe show it.\tx\n", "a table"),
+        ("Abstract ;Year\nWe show it.;2020\n", "a table"),
+        ("PMID- 1\nTI  - A\nAB  - We show.\nAU  - B\n", "PubMed's tagged form"),
+        ("FN Clarivate\nVR 1.0\nPT J\n", "Web of Science's tagged form"),
+        ("---\ntitle: A\nabstract: We show.\n---\n", "Markdown with front matter"),
+        ("\nTY - JOUR\nAB - We show.\nER -\n", "RIS"),
+        ("Some words.\n\n@article(a,\n", "BibTeX"),
+    ],
+)
+def test_a_format_that_cant_be_read_is_named(content: str, kind: str) -> None:
+    with pytest.raises(Unreadable, match=f"looks like {kind}"):
+        records(content)
 
 
 @given(

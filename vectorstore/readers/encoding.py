@@ -26,13 +26,14 @@ _MAGIC = {
     b"\xfd7zXZ": "an xz archive",
     b"7z\xbc\xaf": "a 7z archive",
 }
-# Encoding, and the charset with the lead bytes of its everyday letters.
+# Encoding, and the charset with the lead bytes of its everyday letters. Korean is as everyday in GB 2312, so it is
+# asked first; Japanese is known by its kana.
 _EAST_ASIAN = (
     ("cp932", "euc_jp", range(0xB0, 0xD0)),
     ("euc_jp", "euc_jp", range(0xB0, 0xD0)),
+    ("cp949", "euc_kr", range(0xB0, 0xC9)),
     ("gb18030", "gb2312", range(0xB0, 0xD8)),
     ("big5", "big5", range(0xA4, 0xC7)),
-    ("cp949", "euc_kr", range(0xB0, 0xC9)),
 )
 _HIGH = re.compile(rb"[\x80-\xff]+")
 ERRORS = "loccit.windows"
@@ -100,7 +101,8 @@ def _east_asian(head: bytes) -> str | None:
 def _everyday(text: str | None, charset: str, leads: range) -> float:
     """The share of everyday letters among those beyond ASCII."""
     letters = [letter for letter in (text or "")[:20_000] if letter > "\x7f"]
-    if not letters:
+    kana = sum("\u3041" <= letter <= "\u30fe" for letter in letters)
+    if not letters or (charset == "euc_jp" and kana * 10 < len(letters)):
         return 0.0
     return sum(_is_everyday(letter, charset, leads) for letter in letters) / len(letters)
 

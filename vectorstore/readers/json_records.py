@@ -82,7 +82,7 @@ def read_json_lines(stream: TextIO) -> Iterator[Paper | Skip]:
 
 def _line(line: str, label: str) -> Paper | Skip:
     try:
-        record = loads(line)
+        record = loads(line.rstrip("\n"))
     except ValueError as error:
         return Skip(label, f"not JSON: {error}")
     return _one(record, label)
@@ -96,7 +96,7 @@ def loads(text: str) -> object:
         raise ValueError("nested too deeply") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
-        raise ValueError(f"{error.msg} at {place}") from None
+        raise ValueError(f"{error.msg.removesuffix(' at')} at {place}") from None
     return value
 
 
@@ -147,7 +147,9 @@ def _element(text: str, position: int, number: int, ended: bool) -> tuple[object
         raise ValueError(f"nested too deeply in record {number:,}") from None
     except json.JSONDecodeError as error:
         if ended or (error.pos < len(text) - _NEAR and not error.msg.startswith("Unterminated")):
-            raise ValueError(f"{error.msg} in record {number:,}; those before it are stored") from None
+            raise ValueError(
+                f"{error.msg.removesuffix(' at')} in record {number:,}; those before it are stored"
+            ) from None
         return None
     return (value, end) if end < len(text) or ended else None
 

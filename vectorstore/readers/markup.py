@@ -16,7 +16,7 @@ _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*"
 _TAG = re.compile(rf"<(?P<close>/?)(?P<name>[a-zA-Z][\w:.-]*){_ATTRIBUTES}\s*(?P<empty>/?)>")
 _COMMENT = re.compile(r"<!--.*?-->|<\?xml.*?\?>", re.DOTALL)
 _POWER = re.compile(r"(?<=\d)<((?:jats:)?sup)>\s*([^<]+?)\s*</\1>", re.IGNORECASE)
-_HEADING = re.compile(r"<((?:jats:)?title)>\s*([^<]*?)[\s:.]*</\1>", re.IGNORECASE)
+_HEADING = re.compile(r"<((?:jats:)?title)>\s*([^<]*?)[\s:.]*</\1>(?:\s*<(?:jats:)?p\b[^<>]*>)?", re.IGNORECASE)
 _FORMULA = re.compile(r"<((?:mml:)?math)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _ANNOTATION = re.compile(r"<((?:mml:)?annotation(?:-xml)?)\b([^>]*)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _ALTERNATIVES = re.compile(r"<((?:jats:)?alternatives)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
