@@ -4,6 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import anyio
 import pytest
 
 from service.config import Settings
@@ -126,70 +127,72 @@ def test_a_collection_that_was_cut_short_is_gone_on_with(tmp_path: Path) -> None
     assert len(embedder.texts) == 6
 
 
+OPENING = "How are point clouds of molecular surfaces turned into a sequence?"
+BEAVERS = "How do beavers brew tea from rooibos leaves?"
+
+
+async def _asked(settings: Settings, store: Store, embedder: Embedder, name: str, cases: list[Case]) -> list[Asked]:
+    return [each async for each in Desk(settings, store, embedder, name).ask_all(cases)]
+
+
 @pytest.fixture(scope="module")
-def builtin() -> Embedder:
-    return embeddings(Settings().embeddings)
-
-
-async def asked(folder: Path, embedder: Embedder, *cases: Case) -> list[Asked]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Asked]:
+    """Questions of every sort, asked once of the sample."""
+    settings = Settings()
+    embedder = embeddings(settings.embeddings)
     papers = in_file(SAMPLE)
-    with collected(folder, embedder, "sample", papers, lambda _: None) as (store, name):
-        return [each async for each in Desk(Settings(), store, embedder, name).ask_all(cases)]
+    right = frozenset({next(each for each in papers if MORTON in each.abstract).paper_id})
+    cases = [
+        Case("a.1", OPENING, "one paper", relevant=right, gold=(MORTON,), conversation="a"),
+        Case("a.2", "Which curve does it use?", "follow-up", relevant=right, conversation="a", standalone=OPENING),
+        Case("b.1", "Which curve does it use?", "one paper", relevant=right, conversation="b"),
+        Case("greeting", "Hello!", "off domain", answerable=False),
+        Case("beavers", BEAVERS, "not in corpus", answerable=False),
+        Case("elsewhere", OPENING, "one paper", relevant=right, gold=("Whales sing at night.",)),
+        Case("other", OPENING, "one paper", relevant=frozenset({"gone"})),
+        Case("silent", BEAVERS, "one paper", relevant=frozenset({papers[0].paper_id})),
+        Case("bold", OPENING, "not in corpus", answerable=False),
+    ]
+    with collected(tmp_path_factory.mktemp("made"), embedder, "sample", papers, lambda _: None) as (store, name):
+        asked = anyio.run(_asked, settings, store, embedder, name, cases)
+    return {each.case.qid: each for each in asked}
 
 
-@pytest.mark.anyio
-async def test_asking(tmp_path: Path, builtin: Embedder) -> None:
-    """A follow-up hears what was said before, and a new conversation does not."""
-    surfaces = next(each for each in in_file(SAMPLE) if MORTON in each.abstract).paper_id
-    relevant = frozenset({surfaces})
-    opening = "How are point clouds of molecular surfaces turned into a sequence?"
-    run = await asked(
-        tmp_path,
-        builtin,
-        Case("a.1", opening, "one paper", relevant=relevant, gold=(MORTON,), conversation="a"),
-        Case("a.2", "Which curve does it use?", "follow-up", relevant=relevant, conversation="a", standalone=opening),
-        Case("b.1", "Which curve does it use?", "one paper", relevant=relevant, conversation="b"),
-        Case("c", "Hello!", "off domain", answerable=False),
-        Case("d", "How do beavers brew tea from rooibos leaves?", "not in corpus", answerable=False),
-    )
-    first, second, third, greeting, beavers = run
-    assert first.answer is not None
-    assert second.answer is not None
-    assert third.answer is not None
-    assert opening in second.answer.standalone_question
-    assert third.answer.standalone_question == "Which curve does it use?"
-    assert second.alone == first.found
-    assert (greeting.confidence, greeting.hits, greeting.abstained) == (0.0, (), True)
-    assert beavers.abstained
-    assert beavers.unrefused is not None
-    assert beavers.confidence < first.confidence
-    titles = [table.title for table in answers.tables(run)]
+def test_a_follow_up_hears_what_was_said_and_a_new_conversation_does_not(run: dict[str, Asked]) -> None:
+    second, third = run["a.2"].answer, run["b.1"].answer
+    assert second is not None
+    assert third is not None
+    assert OPENING in second.standalone_question
+    assert third.standalone_question == "Which curve does it use?"
+    assert run["a.2"].alone == run["a.1"].found
+
+
+def test_confidence_is_told_of_every_question(run: dict[str, Asked]) -> None:
+    assert (run["greeting"].confidence, run["greeting"].hits, run["greeting"].abstained) == (0.0, (), True)
+    assert run["beavers"].abstained
+    assert run["beavers"].unrefused is not None
+    assert run["beavers"].confidence < run["a.1"].confidence
+
+
+def test_tables_hold_what_the_questions_give_something_to(run: dict[str, Asked]) -> None:
+    made = answers.tables(list(run.values()))
+    titles = [table.title for table in made]
     assert "Follow-up questions" in titles
     assert "Filters" not in titles
-    points, here = answers.curve(run)
+    finding = dict(made[0].rows)
+    assert finding["one paper"][0] == 5
+    points, here = answers.curve(list(run.values()))
     assert here is not None
     assert points[-1][0] >= here[0]
 
 
-@pytest.mark.anyio
-async def test_failures_say_what_went_wrong(tmp_path: Path, builtin: Embedder) -> None:
-    surfaces = next(each for each in in_file(SAMPLE) if MORTON in each.abstract).paper_id
-    question = "How are point clouds of molecular surfaces turned into a sequence?"
-    run = await asked(
-        tmp_path,
-        builtin,
-        Case("right", question, "one paper", relevant=frozenset({surfaces}), gold=(MORTON,)),
-        Case("elsewhere", question, "one paper", relevant=frozenset({surfaces}), gold=("Whales sing at night.",)),
-        Case("other", question, "one paper", relevant=frozenset({"gone"})),
-        Case("silent", "How do beavers brew tea from rooibos leaves?", "one paper", relevant=frozenset({surfaces})),
-        Case("bold", question, "not in corpus", answerable=False),
-    )
-    assert [(failure.question_id, failure.what) for failure in failures(run)][:2] == [
-        ("elsewhere", "quoted other sentences of the right paper"),
-        ("other", "no right paper found"),
-    ]
-    assert ("bold", "answered") in [(failure.question_id, failure.what) for failure in failures(run)]
-    assert "silent" in [failure.question_id for failure in failures(run)]
+def test_failures_say_what_went_wrong(run: dict[str, Asked]) -> None:
+    found = {failure.question_id: failure.what for failure in failures(list(run.values()))}
+    assert "a.1" not in found
+    assert found["elsewhere"] == "quoted other sentences of the right paper"
+    assert found["other"] == "no right paper found"
+    assert found["bold"] == "answered"
+    assert "silent" in found
 
 
 def test_plots_are_drawn_for_any_figures() -> None:
