@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 import anyio
 import httpx
-from vectorstore.store import Announcement, read_announcement
 
 from service import wire
 from service.app import create_app
@@ -13,6 +12,7 @@ from service.config import Settings
 from service.errors import ServiceError
 from service.runtime import Runtime
 from service.wire import Json
+from vectorstore.store import Announcement, read_announcement
 
 _POLL_S = 0.2
 Params = Mapping[str, str | int]
