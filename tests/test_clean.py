@@ -75,6 +75,8 @@ def test_plain_ascii_is_left_alone(text: str) -> None:
         "p < 0.05, x_i  two  spaces, *last-iterate* convergence",
         "👩🏽\u200d💻 שלום می\u200cخواهم 漢字 naïve façade Ångström",
         "the French « LIBERTÉ » and É» alone, SÃO PAULO",
+        "Müller and Ã©",
+        "â€ and à\x80\x80".replace("\x80", "€"),
         "Abstractions are useful.",
         "Abstract reasoning is hard.",
         "Abstractive summaries are short.",

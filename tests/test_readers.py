@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from vectorstore.errors import Unreadable
 from vectorstore.paper import Paper, Skip
-from vectorstore.readers import READERS, read
+from vectorstore.readers import READERS, paper_from_record, read
 
 ABSTRACT = "We show that pruning works. It removes 90% of the weights."
 
@@ -216,3 +217,19 @@ def test_the_icml_collection_is_whole(shared: Path) -> None:
         found = list(read(file))
     assert len(found) == 2_610
     assert all(isinstance(one, Paper) and one.title and one.authors and one.year == 2024 for one in found)
+
+
+def test_every_paper_of_the_real_exports_is_read_again_as_it_was_written(shared: Path) -> None:
+    """The command line reads a file and sends what it read, so both readings must agree."""
+    count = 0
+    for path in sorted((shared / "data" / "samples").rglob("*.*")):
+        with path.open("rb") as file:
+            try:
+                records = list(read(file, path.name))
+            except Unreadable:
+                continue
+        for record in records:
+            if isinstance(record, Paper):
+                assert paper_from_record(json.loads(json.dumps(asdict(record))), "again") == record
+                count += 1
+    assert count >= 34

@@ -3,16 +3,14 @@
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vectorstore.clean import LONGEST
-from vectorstore.errors import Unreadable
 from vectorstore.paper import Paper, Skip
-from vectorstore.readers import paper_from_record, read
+from vectorstore.readers import paper_from_record
 from vectorstore.readers.fields import FIELDS
 
 ABSTRACT = "We show that pruning works. It removes 90% of the weights."
@@ -287,19 +285,3 @@ def test_deep_nesting_is_survived(name: str) -> None:
         )
     found = paper_from_record({"abstract": ABSTRACT, name: deep}, "record 1")
     assert isinstance(found, Paper) or found.reason in {"nested too deeply", "no abstract"}
-
-
-def test_every_paper_of_the_real_exports_is_read_again_as_it_was_written(shared: Path) -> None:
-    """The command line reads a file and sends what it read, so both readings must agree."""
-    count = 0
-    for path in sorted((shared / "data" / "samples").rglob("*.*")):
-        with path.open("rb") as file:
-            try:
-                records = list(read(file, path.name))
-            except Unreadable:
-                continue
-        for record in records:
-            if isinstance(record, Paper):
-                assert paper_from_record(json.loads(json.dumps(asdict(record))), "again") == record
-                count += 1
-    assert count >= 34

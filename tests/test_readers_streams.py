@@ -87,6 +87,15 @@ def test_a_line_without_end_is_one_skip(monkeypatch: pytest.MonkeyPatch) -> None
     assert isinstance(last, Paper)
 
 
+@pytest.mark.usefixtures("short")
+def test_one_value_that_is_too_long_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_records, "LONGEST_VALUE", 1_000)
+    with pytest.raises(Unreadable, match=r"record 2 has more than 1,000 characters"):
+        records(f'[{RECORD}, "{"x" * 2_000}"]')
+    with pytest.raises(Unreadable, match=r"one value of more than 1,000 characters; write a record a line"):
+        records(json.dumps({"papers": [{"abstract": ABSTRACT}] * 100}))
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

@@ -34,6 +34,13 @@ class EveryLetter(HashingEmbedder):
         return len(text) + sum(one == other for one, other in pairwise(text)) + 2
 
 
+class MoreThanItsParts(HashingEmbedder):
+    """A long text has more tokens than its parts have alone."""
+
+    def count(self, text: str) -> int:
+        return int(len(text.split()) ** 1.2) + 2
+
+
 @cache
 def _minilm() -> MiniLM:
     return MiniLM()
@@ -60,6 +67,11 @@ def test_passages_tile_any_abstract(abstract: str, title: str | None, size: int)
     paper = Paper("p", abstract, title=title)
     _tiled(paper, HashingEmbedder(max_tokens=size))
     _tiled(paper, EveryLetter(max_tokens=size))
+    _tiled(paper, MoreThanItsParts(max_tokens=size))
+
+
+def test_parts_that_come_to_more_together_are_cut_again() -> None:
+    assert len(_tiled(Paper("p", SENTENCE * 8), MoreThanItsParts(max_tokens=58))) == 8
 
 
 @settings(max_examples=60)
