@@ -219,7 +219,7 @@ async def test_off_checks_nothing_but_citations_stay_exact(store: Store, minilm:
     assert_lawful(answer, store)
 
 
-@pytest.mark.parametrize("drafts", [100, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("drafts", [100, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 async def test_a_lying_model_never_gets_a_citation_past_us(drafts: int, store: Store, minilm: MiniLM) -> None:
     """Invented marks, numbers, names and quotes: no invalid citation in any draft, whatever the mode."""
     liar = Liar(drafts, [paper.abstract for paper in store.papers(limit=19).papers], 8)
