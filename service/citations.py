@@ -14,12 +14,14 @@ from typing import NamedTuple
 from vectorstore.sentences import sentences
 
 _LABELS = "source|reference|ref|evidence|passage|citation|cite|document|doc|paper|abstract|excerpt|no|nr|[#^]"
-_LABEL = rf"(?:(?:{_LABELS})s?\.?\s*[:#.]?\s*)?"
-_JOINT = r"(?:\s*(?:,|;|&|/|，|、|;|and|to|-|–|—|\.\.)\s*|\s+)"
+# Bounded repetitions, and no two side by side that can match the same text: what a draft or an abstract makes these
+# patterns try must not be able to stop the service.
+_LABEL = rf"(?:(?:{_LABELS})s?\.?\s{{0,3}}[:#.]?\s{{0,3}})?"
+_JOINT = r"(?:\s{0,3}(?:,|;|&|/|，|、|；|and|to|-|–|—|\.\.)\s{0,3}|\s{1,3})"
 _MARK = re.compile(
-    rf"(?P<open>\\?[\[【［〔]{{1,2}})\s*(?P<body>{_LABEL}\d+(?:{_JOINT}{_LABEL}\d+)*)\s*\.?\s*(?:[†:"
-    rf"|][^\[\]【】\n]{{0,80}})?\\?[\]】］〕]{{1,2}}"
-    r"(?P<link>\(\s*(?:https?:|#|www\.)[^()\s]{0,300}\))?",
+    rf"(?P<open>\\?[\[【［〔]{{1,2}})\s{{0,3}}(?P<body>{_LABEL}\d+(?:{_JOINT}{_LABEL}\d+){{0,200}})\s{{0,3}}\.?\s{{0,3}}"
+    r"(?:[†:|][^\[\]【】\n]{0,80})?\\?[\]】］〕]{1,2}"
+    r"(?P<link>\(\s{0,3}(?:https?:|#|www\.)[^()\s]{0,300}\))?",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -27,8 +29,8 @@ _PLACEHOLDER = re.compile(
     r"|passage number|mark|id)\s*\]{1,2}",
     re.IGNORECASE,
 )
-_CUT_MARK = re.compile(rf"[\[【［〔]{{1,2}}\s*{_LABEL}\d+(?:{_JOINT}\d*)*\s*$", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)\s*(?:-|–|—|to|\.\.)\s*(\d+)", re.IGNORECASE)
+_CUT_MARK = re.compile(rf"[\[【［〔]{{1,2}}\s{{0,3}}{_LABEL}\d(?:[\s\d,;&/，、；–—.-]|and\b|to\b)*\Z", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)\s{0,3}(?:-|–|—|to|\.\.)\s{0,3}(\d+)", re.IGNORECASE)
 _LAYOUT = re.compile(r"[ \t]*(?:[-*•+]|\d{1,2}[.)]|#{1,6})[ \t]+")
 _MATH = re.compile(r"\$(?=\S)[^$\n]*(?<=\S)\$(?!\d)")
 
@@ -148,7 +150,7 @@ def _numbers(body: str) -> list[int]:
     numbers: list[int] = []
     for match in re.finditer(rf"{_RANGE.pattern}|\d+", body, re.IGNORECASE):
         if match.group(1):
-            first, last = int(match.group(1)), int(match.group(2))
+            first, last = int(match.group(1)[:9]), int(match.group(2)[:9])
             numbers.extend(range(first, last + 1) if 0 <= last - first <= 100 else (first, last))
         else:
             numbers.append(int(match.group()[:9]))

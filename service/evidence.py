@@ -12,12 +12,12 @@ from typing import NamedTuple
 from vectorstore.paper import Hit, Paper, Passage
 
 _BRACKETED_NUMBER = re.compile(r"[\[【［]{1,2}([^\[\]【】［］\n]{0,40}?\d[^\[\]【】［］\n]{0,40}?)[\]】］]{1,2}")
-_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:evidence|question|conversation)\b)", re.IGNORECASE)
+_OUR_TAGS = re.compile(r"<(?=[\s/]{0,20}(?:evidence|question|conversation)\b)", re.IGNORECASE)
 _TEMPLATE_WORDS = re.compile(
     r"<(?=\|)|(?<=\|)>|<(?=/?s>|/?(?:start|end)_of_turn>|/?think)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
-_HEADER = re.compile(r"^\[(\d+)\](?: «(.*)»)?$", re.MULTILINE)
+_HEADER = re.compile(r"^\[(\d{1,4})\](?: «(.*)»)?$", re.MULTILINE)
 
 
 class Evidence(NamedTuple):

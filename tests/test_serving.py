@@ -149,12 +149,25 @@ def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
         assert process.wait(60) in (0, 1)
 
 
+# A shell starts what it puts in the background deaf to Ctrl-C, and children inherit that.
+_HEARING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("service", run_name="__main__", alter_sys=True)
+"""
+
+
 @slow
 def test_ctrl_c_exits_130_without_a_traceback(tmp_path: Path) -> None:
     reader, writer = os.pipe()
-    words = [sys.executable, "-m", "service", "add", "-"]
+    words = [sys.executable, "-c", _HEARING, "add", "-"]
     with subprocess.Popen(
-        words, cwd=tmp_path, env=environment({}), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        words,
+        cwd=tmp_path,
+        env=environment({}),
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         deadline = time.monotonic() + 40
         while not (tmp_path / ".loccit").exists() and time.monotonic() < deadline:

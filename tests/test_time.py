@@ -56,3 +56,35 @@ def test_repetition_costs_no_more_than_a_moment(name: str) -> None:
         began = time.process_time()
         read((unit * length)[:length])
         assert time.process_time() - began < 2.0, unit
+
+
+_DRAFTS = (
+    "Foo is [" + ", ".join(map(str, range(1, 40))) + "] is it.",
+    "[1" + " " * 5_000 + "x",
+    "[no" + " " * 9_000,
+    "[1-" + "9" * 5_000 + "] and [" + "9" * 5_000 + "].",
+)
+
+
+@pytest.mark.parametrize("draft", _DRAFTS)
+def test_a_draft_cant_stop_the_service_with_a_mark(draft: str) -> None:
+    began = time.process_time()
+    citations.read(draft, {1, 2})
+    citations.without_illegal(draft, {1, 2})
+    evidence.parse(f"[{'9' * 5_000}]\n{draft}")
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "abstract",
+    [
+        "© " + " " * 3_000 + "x We do a thing.",
+        "We study tails." + "\n" * 59_000 + "They are long.",
+        "Burrows <" + " " * 58_000 + "x. They are deep.",
+    ],
+)
+def test_an_abstract_cant_stop_the_service_with_white_space(abstract: str) -> None:
+    began = time.process_time()
+    clean_abstract(abstract)
+    evidence.neutral(abstract)
+    assert time.process_time() - began < 2.0

@@ -43,8 +43,8 @@ _LABEL = re.compile(
     rf"|\A(?-i:Abstract|ABSTRACT|abstract)\s*(?=(?-i:{_STARTERS})\s)|\A(?-i:Abstract(?=[A-Z][a-z]))",
     re.IGNORECASE,
 )
-_RIGHTS = r"(?:copyright\s*)?(?:©|\(c\)|copyright)\s*(?:copyright\b)?\s*,?\s*(?:19|20)\d\d\b"
-_RIGHTS_BEHIND = re.compile(rf"(?:(?<=[.!?\"”)\]])\s*|\n\s*){_RIGHTS}[^\n]{{0,160}}\Z", re.IGNORECASE)
+_RIGHTS = r"(?:copyright\s{0,3})?(?:©|\(c\)|copyright)\s{0,3}(?:copyright\b)?\s{0,3},?\s{0,3}(?:19|20)\d\d\b"
+_RIGHTS_BEHIND = re.compile(rf"(?:(?<=[.!?\"”)\]])\s{{0,9}}|\n\s{{0,9}}){_RIGHTS}[^\n]{{0,160}}\Z", re.IGNORECASE)
 _RIGHTS_BEFORE = re.compile(
     rf"\A{_RIGHTS}[^.\n]{{1,80}}\.(?:\s?V\.)?(?:\s*All rights reserved\.)?\s*(?=[A-Z])", re.IGNORECASE
 )
