@@ -5,9 +5,12 @@ first among what it cites, then among all that was sent. What fits best still fa
 negation or a direction disagrees: these vetoes are what a similarity can't see.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from service import vetoes, words
 from service.domain import Verdict
@@ -16,11 +19,17 @@ from service.maxsim import Pieces
 from vectorstore.paper import Vectors
 from vectorstore.sentences import sentences
 
-SUPPORTED = 0.70
-PARTLY = 0.52
+# A score is the estimated chance that the quotes carry the sentence. Fitted, and the thresholds chosen by
+# cross-validation, with `loccit eval verdicts --fit` (BENCHMARKS.md). `supported` asks for no veto besides.
+SUPPORTED = 0.7
+PARTLY = 0.5
 MAX_QUOTES = 3
 LONGEST = 1_500
 _CANDIDATES = 4
+# What a check objects to stays under `supported`, whatever the similarity: a score must not contradict its verdict.
+_NEVER_SURE = 0.69
+_TALKS_OF_IT = 0.5
+_REPEATS = 0.75
 _JOINED = 12
 
 TokenVectors = Callable[[Sequence[str]], Sequence[Vectors]]
@@ -45,6 +54,20 @@ class Check:
     why: str | None = None
     denied: bool = False
     repaired: bool = False
+    signals: "Signals | None" = None
+
+
+class Signals(NamedTuple):
+    """What a score is made of, each from 0 to 1."""
+
+    alike: float  # mean over the sentence's word pieces of the best cosine to one of the quotes'
+    worst: float  # the same over the fifth of them that fits worst
+    denied: float  # 1 where a quote contradicts it
+    unsaid: float  # 1 where something of it is in no quote
+
+
+_BIAS = -1.12
+_WEIGHTS = Signals(alike=1.2, worst=3.03, denied=-1.45, unsaid=-0.47)
 
 
 def quotes_of(evidence: Sequence[Evidence]) -> list[Quote]:
@@ -102,40 +125,49 @@ class Verifier:
     def _fits(self, sentence: str) -> list["_Fit"]:
         contained = [vetoes.containment(sentence, quote.text) for quote in self._quotes]
         verbatim = any(share >= 1.0 for share in contained)
-        alike = contained if verbatim else self._similarities(sentence)
+        matches = np.array([contained], np.float32) if verbatim else self._matches(sentence)
         return [
-            _Fit(quote, share, _score(share, similarity))
-            for quote, share, similarity in zip(self._quotes, contained, alike, strict=True)
+            _Fit(quote, share, 0.5 * share + 0.5 * float(column.mean()), column)
+            for quote, share, column in zip(self._quotes, contained, matches.T, strict=True)
         ]
 
-    def _similarities(self, sentence: str) -> list[float]:
-        """For each quote, the mean over the sentence's word pieces of the best cosine to one of the quote's."""
+    def _matches(self, sentence: str) -> Vectors:
+        """How well each word piece of the sentence (row) is matched in each quote (column)."""
         if self._pieces is None:
             self._pieces = Pieces(self._token_vectors([words.plain(quote.text) for quote in self._quotes]))
         (said,) = self._token_vectors([words.plain(sentence)])
-        return self._pieces.like(said)
+        return self._pieces.matches(said)
 
     def _best(self, sentence: str, fits: Sequence["_Fit"], across: bool = False) -> Check | None:
         """The best check among the best-fitting quotes, each alone or with others: of its paper, or `across` papers."""
-        near = sorted(fits, key=_by_fit)[:_CANDIDATES]
-        checks = [self._grow(sentence, fit, fits, across) for fit in near]
-        best = max(checks, key=_rank, default=None)
-        if best is None or best.verdict == "supported":
-            return best
-        # What the nearest passage contradicts is not partly said by the next one.
-        contradicted = next(
-            (check for check, fit in zip(checks, near, strict=True) if check.denied and fit.score >= PARTLY), None
-        )
-        return contradicted or best
+        best: Check | None = None
+        nearest: _Fit | None = None
+        for fit in sorted(fits, key=_by_fit)[:_CANDIDATES]:
+            # What all but repeats a sentence is measured by it: the words of others, put together, prove nothing.
+            if nearest is not None and nearest.contained >= _REPEATS and fit.contained < nearest.contained:
+                continue
+            check = self._grow(sentence, fit, fits, across)
+            # What the nearest sentence contradicts, the next ones do not say.
+            if check.verdict == "supported" or (best is None and check.denied and fit.contained >= _TALKS_OF_IT):
+                return check
+            nearest = nearest or fit
+            best = check if best is None else max(best, check, key=_rank)
+        return best
 
     def _grow(self, sentence: str, fit: "_Fit", fits: Sequence["_Fit"], across: bool) -> Check:
         """Add quotes while they carry more of the sentence: it may sum up two."""
         paper = self._paper_of[fit.quote.number]
         near = sorted(fits, key=_by_fit)[:_JOINED]
-        others = [other for other in near if other != fit and (across or self._paper_of[other.quote.number] == paper)]
+        wanted = set(words.stems(sentence))
+        others = [
+            other for other in near if other is not fit and (across or self._paper_of[other.quote.number] == paper)
+        ]
         chosen, check = [fit], _judge(sentence, [fit])
         while check.verdict != "supported" and len(chosen) < MAX_QUOTES:
-            grown = [(_judge(sentence, [*chosen, other]), other) for other in others if other not in chosen]
+            # Only a sentence that has a word which is still missing can carry more.
+            missing = wanted.difference(*(words.stems(one.quote.text) for one in chosen))
+            useful = [other for other in others if not missing.isdisjoint(words.stems(other.quote.text))]
+            grown = [(_judge(sentence, [*chosen, other]), other) for other in useful]
             better, added = max(grown, key=lambda pair: _rank(pair[0]), default=(check, fit))
             if _rank(better) <= _rank(check):
                 break
@@ -147,6 +179,7 @@ class _Fit(NamedTuple):
     quote: Quote
     contained: float
     score: float
+    pieces: Vectors
 
 
 def _by_fit(fit: _Fit) -> tuple[float, int, int]:
@@ -161,30 +194,33 @@ def _rank(check: Check) -> tuple[int, float, int]:
     return ({"unsupported": 0, "partly": 1, "supported": 2}[check.verdict], check.score, -len(check.quotes))
 
 
-def _score(contained: float, similarity: float) -> float:
-    """How much of the sentence the quote carries, from 0 to 1: words and meaning weigh the same."""
-    return contained if contained >= 1.0 else 0.5 * contained + 0.5 * similarity
-
-
 def _judge(sentence: str, fits: Sequence[_Fit]) -> Check:
     quotes = tuple(sorted((fit.quote for fit in fits), key=_by_place))
-    text = "\n".join(quote.text for quote in quotes)
-    score = fits[0].score
-    if len(fits) > 1:
-        joint = vetoes.containment(sentence, text)
-        score += 0.5 * max(0.0, joint - fits[0].contained)
-    why = vetoes.disagreement(sentence, text)
-    if why:
-        return Check(
-            "partly" if score >= SUPPORTED and not why.hard else "unsupported",
-            round(min(score, 0.49), 2),
-            quotes,
-            why.text,
-        )
-    verdict: Verdict = "supported" if score >= SUPPORTED else "partly" if score >= PARTLY else "unsupported"
-    return Check(
-        verdict,
-        round(min(score, 1.0), 2),
-        quotes,
-        None if verdict == "supported" else "the passages say only part of it",
+    veto = vetoes.disagreement(sentence, *(fit.quote.text for fit in fits))
+    signals = _signals(fits, veto)
+    verbatim = len(fits) == 1 and fits[0].contained >= 1.0
+    if veto is None:
+        score = 1.0 if verbatim else _chance(signals)
+        if score >= SUPPORTED:
+            return Check("supported", round(score, 2), quotes, signals=signals)
+    score = min(_chance(signals), _NEVER_SURE)
+    denied = veto is not None and veto.hard
+    verdict: Verdict = "partly" if score >= PARTLY and not denied else "unsupported"
+    why = veto.text if veto else "the passages say only part of it"
+    return Check(verdict, round(score, 2), quotes, why, denied, signals=signals)
+
+
+def _signals(fits: Sequence[_Fit], veto: vetoes.Veto | None) -> Signals:
+    best = np.sort(np.max([fit.pieces for fit in fits], axis=0))
+    worst = best[: max(1, len(best) // 5)]
+    return Signals(
+        alike=float(best.mean()) if len(best) else 0.0,
+        worst=float(worst.mean()) if len(worst) else 0.0,
+        denied=float(veto is not None and veto.hard),
+        unsaid=float(veto is not None and not veto.hard),
     )
+
+
+def _chance(signals: Signals) -> float:
+    """The logistic model over the signals."""
+    return 1 / (1 + math.exp(-_BIAS - sum(weight * value for weight, value in zip(_WEIGHTS, signals, strict=True))))

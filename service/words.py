@@ -89,7 +89,7 @@ class Number(NamedTuple):
 
 
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12}
-_NUMBER_WORDS = {
+NUMBER_WORDS = {
     word: value
     for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 } | {
@@ -119,7 +119,8 @@ _NUMBER = re.compile(
     r"|mg|kg|μg|ml|mm|cm|km|nm|mmHg|dBZ?|fps)\b))?"
 )
 _WORD_NUMBER = re.compile(
-    r"\b(" + "|".join(word for word in _NUMBER_WORDS if word != "one") + r")\b(?:[\s-](times|fold|bits?|percent)\b)?",
+    r"\b(" + "|".join(word for word in NUMBER_WORDS if word != "one") + r")\b"
+    r"(?:[\s-](thousand|million|billion|trillion)\b)?(?:[\s-](times|fold|bits?|percent)\b)?",
     re.IGNORECASE,
 )
 
@@ -132,8 +133,9 @@ def numbers(text: str) -> tuple[Number, ...]:
     taken = [(number.start, number.end) for number in found]
     for match in _WORD_NUMBER.finditer(text):
         if not any(start < match.end() and match.start() < end for start, end in taken):
-            unit = _UNITS.get((match.group(2) or "").casefold(), "")
-            found.append(Number(float(_NUMBER_WORDS[match.group(1).casefold()]), unit, match.start(), match.end()))
+            value = NUMBER_WORDS[match.group(1).casefold()] * _SCALES.get((match.group(2) or "").casefold(), 1.0)
+            unit = _UNITS.get((match.group(3) or "").casefold(), "")
+            found.append(Number(value, unit, match.start(), match.end()))
     return tuple(sorted(found, key=lambda number: number.start))
 
 
@@ -180,4 +182,4 @@ def fold_name(word: str) -> str:
     """A name as compared: letters and digits only, lower case, plural s of an acronym gone."""
     if re.fullmatch(r"[A-Z0-9-]{2,}s", word):
         word = word[:-1]
-    return re.sub(r"[^\w+]|_", "", word).casefold()
+    return american(re.sub(r"[^\w+]|_", "", word).casefold())
