@@ -58,7 +58,7 @@ test-docker: $(DEV_STAMP) ## the tests of image and compose files; as root on De
 
 lock: $(DEV_STAMP) ## write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer versions)
 	$(VENV)/bin/uv pip compile -q $(ARGS) --python $(PY) --group tokenizer --group build pyproject.toml -o requirements.txt
-	$(VENV)/bin/uv pip compile -q $(ARGS) --python $(PY) --group dev -c requirements.txt -o requirements-dev.txt
+	$(VENV)/bin/uv pip compile -q $(ARGS) --python $(PY) --group model --group dev -c requirements.txt -o requirements-dev.txt
 
 clean: ## remove what the tools made; papers and settings stay
 	rm -rf $(VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache htmlcov

@@ -4,7 +4,7 @@ import signal
 import sysconfig
 from pathlib import Path
 
-import xllamacpp  # type: ignore[import-not-found]  # installed in its image only
+import xllamacpp
 
 params = xllamacpp.CommonParams()
 # Not by importing its package, which wants another one that is not needed for the file.
