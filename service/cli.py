@@ -14,6 +14,7 @@ import typer
 from pydantic import BaseModel
 
 from service import adding, show, wire
+from service.cli_doctor import doctor
 from service.cli_eval import evaluating
 from service.client import Api, Params, connected
 from service.config import Settings
@@ -45,6 +46,7 @@ app = typer.Typer(
 papers = typer.Typer(help="The papers of a collection: list, show ID, delete ID.", invoke_without_command=True)
 app.add_typer(papers, name="papers")
 app.add_typer(evaluating, name="eval")
+app.command()(doctor)
 
 Collection = Annotated[str, typer.Option(help="The collection.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as the HTTP API gives it.")]
