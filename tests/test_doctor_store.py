@@ -47,6 +47,12 @@ def test_the_command_says_that_all_is_well(loccit: Loccit, tmp_path: Path) -> No
     assert not (tmp_path / ".loccit").exists()
 
 
+def test_the_file_is_named(loccit: Loccit, tmp_path: Path) -> None:
+    (tmp_path / "loccit.toml").write_text("[answer]\ndrafts = 2\n", encoding="utf-8")
+    ran = loccit("doctor", LOCCIT_SERVER__PORT="8001")
+    assert "valid: 1 from loccit.toml, 1 from the environment" in ran.out
+
+
 def test_the_command_says_what_must_be_changed(loccit: Loccit) -> None:
     with FakeLLM(Pretender(cut_at=4_096)) as fake:
         ran = loccit("doctor", LOCCIT_LLM__MODEL="openai:fake", LOCCIT_LLM__BASE_URL=fake.url)
@@ -88,7 +94,7 @@ def test_unknown_keys_are_faults_a_line_each(loccit: Loccit, tmp_path: Path) -> 
 )
 def test_settings_that_defeat_one_another(tmp_path: Path, flags: dict[str, object], said: str) -> None:
     first, *others = configuration.of_settings(settings_in(tmp_path, **flags))
-    assert first.found == f"valid: {len(flags)} from the flag"
+    assert first.found == f"valid: {len(flags)} from flags"
     assert [finding.mark for finding in others] == ["warning"]
     assert said in others[0].found
 

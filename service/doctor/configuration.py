@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from service.config import Llm, Settings, is_loopback
+from service.config import Llm, Setting, Settings, is_loopback
 from service.doctor.findings import Finding
 from service.errors import ConfigError
 from service.models.endpoint import is_local, normalise_base_url
@@ -19,8 +19,8 @@ def of_faults(error: ConfigError) -> list[Finding]:
 
 def of_settings(settings: Settings) -> Iterator[Finding]:
     """Where the settings in force came from, and those that defeat one another."""
-    origins = Counter(setting.origin for setting in settings.in_force() if setting.origin != "default")
-    places = ", ".join(f"{number} from the {origin}" for origin, number in sorted(origins.items()))
+    origins = Counter(_place(setting) for setting in settings.in_force() if setting.origin != "default")
+    places = ", ".join(f"{number} from {place}" for place, number in sorted(origins.items()))
     yield Finding("configuration", "settings", "ok", f"valid: {places}" if places else "valid: all defaults")
     llm = settings.llm
     if llm.model == OFFLINE and (llm.base_url or llm.api_key):
@@ -33,6 +33,12 @@ def of_settings(settings: Settings) -> Iterator[Finding]:
         yield _warning("llm.api_key goes to another machine without encryption", "set llm.base_url to https://…")
     if settings.server.allow_anonymous and not is_loopback(settings.server.host):
         yield _warning(f"anybody who reaches {settings.server.host} may ask, add and delete", "set server.api_keys")
+
+
+def _place(setting: Setting) -> str:
+    if setting.origin == "file":
+        return setting.name.rpartition(" in ")[2]
+    return "flags" if setting.origin == "flag" else "the environment"
 
 
 def _warning(found: str, change: str) -> Finding:
