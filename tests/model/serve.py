@@ -33,6 +33,8 @@ def weights() -> Path:
 
 def main() -> None:
     """Serve until told to stop. The last line of stdout is the address."""
+    if (reason := missing()) is not None:
+        raise SystemExit(f"The model can't run: {reason}.")
     import xllamacpp  # noqa: PLC0415 - absent on machines that it is not built for
 
     words = argparse.ArgumentParser(prog="python -m tests.model.serve")
