@@ -82,13 +82,15 @@ class Answerer:
     async def _events(self, question: Question, *, streaming: bool) -> AsyncGenerator[Event, None]:
         frame = self._frame(question)
         if reason := intent.not_a_question(question.question):
-            yield Event("answer", frame.refusal(reason))
+            for event in reply.refused(frame, reason):
+                yield event
             return
         prepared = await self.prepare(question)
         frame.clock.lap("retrieve")
         frame.found = prepared.found
         if reason := reply.too_little(prepared.found, self._floor):
-            yield Event("answer", frame.refusal(reason))
+            for event in reply.refused(frame, reason):
+                yield event
             return
         yield Event("hits", frame.hits())
         async with aclosing(self._said(question, prepared, frame, streaming)) as events:
@@ -100,34 +102,36 @@ class Answerer:
     ) -> AsyncGenerator[Event, None]:
         mode = question.verify or self._settings.answer.verify
         said = Draft("")
-        async with aclosing(self._drafted(prepared, mode, streaming)) as steps:
+        ends = time.monotonic() + self._settings.llm.timeout_s
+        async with aclosing(self._drafted(prepared, mode, streaming, ends)) as steps:
             async for step in steps:
                 if isinstance(step, str):
                     yield Event("text", TextPiece(text=step))
                 else:
                     said, prepared = step
         frame.clock.lap("generate")
-        checked = await self._check(said, prepared, mode)
+        checked = await self._check(said, prepared, mode, ends)
         frame.clock.lap("verify")
         for event in reply.sentence_events(checked.composed):
             yield event
         yield Event("answer", frame.answer(checked.composed, checked.note, said, mode))
 
     async def _drafted(
-        self, prepared: Prepared, mode: Verify, streaming: bool
+        self, prepared: Prepared, mode: Verify, streaming: bool, ends: float
     ) -> AsyncGenerator[str | tuple[Draft, Prepared], None]:
         """Visible pieces, last the draft and what it was made from.
 
         The model is asked once more, with half of the evidence, if its window is smaller than configured.
         """
-        ends = time.monotonic() + self._settings.llm.timeout_s
+        shown = False
         for last in (False, True):
             try:
                 async with aclosing(self._pieces(prepared, mode, streaming, ends)) as pieces:
                     async for piece in pieces:
+                        shown = shown or bool(piece)
                         yield (piece, prepared) if isinstance(piece, Draft) else piece
             except EvidenceTooLong:
-                if last:
+                if last or shown:  # what the reader has seen can't be begun again
                     raise
                 prepared = self._retrieval.with_less(prepared)
             else:
@@ -161,15 +165,15 @@ class Answerer:
         ]
         if len(drafts) == 1:
             return drafts[0]
-        ranks = [_rank(await self._check(said, prepared, mode)) for said in drafts]
+        ranks = [_rank(await self._check(said, prepared, mode, ends)) for said in drafts]
         best = drafts[ranks.index(max(ranks))]
         return best._replace(
             prompt_tokens=sum(said.prompt_tokens for said in drafts),
             completion_tokens=sum(said.completion_tokens for said in drafts),
         )
 
-    async def _check(self, said: Draft, prepared: Prepared, mode: Verify) -> Checked:
-        return await anyio.to_thread.run_sync(partial(self._checker.check, said.text, prepared, mode))
+    async def _check(self, said: Draft, prepared: Prepared, mode: Verify, ends: float) -> Checked:
+        return await anyio.to_thread.run_sync(partial(self._checker.check, said.text, prepared, mode, ends))
 
 
 def _rank(checked: Checked) -> tuple[float, int]:

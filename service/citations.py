@@ -13,13 +13,21 @@ from typing import NamedTuple
 
 from vectorstore.sentences import sentences
 
-_LABELS = "source|reference|ref|evidence|passage|citation|cite|document|doc|paper|abstract|excerpt|no|nr|[#^]"
+_LABELS = (
+    "source|reference|ref|evidence|passage|citation|cite|document|doc|paper|abstract|excerpt|chunk|hit|item|id|see"
+    "|page|pp?|no|nr|[#^]"
+)
+# White space, emphasis, and what can't be seen: models put them between brackets and numbers.
+_GAP = r"[\s*_`\u00ad\u200b-\u200f\u2060\ufeff]"
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_DIGITS = r"\d(?:[\u00ad\u200b-\u200f\u2060\ufeff]{0,2}\d)*"
 # Bounded repetitions, and no two side by side that can match the same text: what a draft or an abstract makes these
 # patterns try must not be able to stop the service.
-_LABEL = rf"(?:(?:{_LABELS})s?\.?\s{{0,3}}[:#.]?\s{{0,3}})?"
+_LABEL = rf"(?:(?:{_LABELS})s?\.?{_GAP}{{0,3}}(?:[:#.]{_GAP}{{0,3}})?){{0,2}}"
 _JOINT = r"(?:\s{0,3}(?:,|;|&|/|，|、|；|and|to|-|–|—|\.\.)\s{0,3}|\s{1,3})"
 _MARK = re.compile(
-    rf"(?P<open>\\?[\[【［〔]{{1,2}})\s{{0,3}}(?P<body>{_LABEL}\d+(?:{_JOINT}{_LABEL}\d+){{0,200}})\s{{0,3}}\.?\s{{0,3}}"
+    rf"(?P<open>\\?[\[【［〔]{{1,2}}){_GAP}{{0,4}}(?P<body>{_LABEL}{_DIGITS}(?:{_JOINT}{_LABEL}{_DIGITS}){{0,200}})"
+    rf"{_GAP}{{0,4}}(?:\.{_GAP}{{0,4}})?"
     r"(?:[†:|][^\[\]【】\n]{0,80})?\\?[\]】］〕]{1,2}"
     r"(?P<link>\(\s{0,3}(?:https?:|#|www\.)[^()\s]{0,300}\))?",
     re.IGNORECASE,
@@ -148,6 +156,7 @@ def _or_interval(mathematics: list[tuple[int, int]], match: re.Match[str]) -> st
 
 def _numbers(body: str) -> list[int]:
     numbers: list[int] = []
+    body = _UNSEEN.sub("", body)
     for match in re.finditer(rf"{_RANGE.pattern}|\d+", body, re.IGNORECASE):
         if match.group(1):
             first, last = int(match.group(1)[:9]), int(match.group(2)[:9])
@@ -172,10 +181,19 @@ def _spans(text: str) -> list[tuple[int, int]]:
 _FINAL = re.compile(r"""(?:[.!?…。！？:;,]+["'”’»)\]*_]*|["'”’»)*_]+)$""")
 
 
+_LONGEST_END = 40
+
+
+def as_text(text: str) -> str:
+    """`text` with nothing in it that could be taken for a placeholder of a mark: [n] -> ⟦n⟧."""
+    return _PLACEHOLDER.sub(lambda match: match.group().translate(_AS_TEXT), text)
+
+
 def with_marks(text: str, numbers: Sequence[int]) -> str:
     """`text` with its marks before the final punctuation, as in "It is so [1][2]."."""
     if not numbers:
         return text
-    final = _FINAL.search(text)
+    last = max(0, len(text) - _LONGEST_END)  # the pattern costs the square of what it looks at
+    final = _FINAL.search(text, last)
     at = final.start() if final and final.start() else len(text)
     return f"{text[:at].rstrip()} {''.join(f'[{number}]' for number in numbers)}{text[at:]}"

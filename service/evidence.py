@@ -9,12 +9,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from service.spoken import TAGS
 from vectorstore.paper import Hit, Paper, Passage
 
-_BRACKETED_NUMBER = re.compile(r"[\[【［]{1,2}([^\[\]【】［］\n]{0,40}?\d[^\[\]【】［］\n]{0,40}?)[\]】］]{1,2}")
+_BRACKETED = re.compile(r"[\[【［〔]{1,2}([^\[\]【】［］〔〕]{1,400})[\]】］〕]{1,2}")
+_DIGIT = re.compile(r"\d")
 _OUR_TAGS = re.compile(r"<(?=[\s/]{0,20}(?:evidence|question|conversation)\b)", re.IGNORECASE)
 _TEMPLATE_WORDS = re.compile(
-    r"<(?=\|)|(?<=\|)>|<(?=/?s>|/?(?:start|end)_of_turn>|/?think)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])",
+    r"<(?=[|｜])|(?<=[|｜])>|<(?=/?(?:s|eos|bos|pad|unk|(?:start|end)_of_turn)>|<?/?SYS>)"
+    rf"|<(?=/?(?:{TAGS})\b)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"^\[(\d{1,4})\](?: «(.*)»)?$", re.MULTILINE)
@@ -86,8 +89,12 @@ def parse(block: str) -> list[Shown]:
 
 def neutral(text: str) -> str:
     """`text` with nothing in it that a model or our own parser could take for a mark, a tag or a turn."""
-    text = _BRACKETED_NUMBER.sub(r"⟦\1⟧", text)
+    text = _BRACKETED.sub(_as_text, text)
     return _TEMPLATE_WORDS.sub(_broken, _OUR_TAGS.sub("&lt;", text))
+
+
+def _as_text(match: re.Match[str]) -> str:
+    return f"⟦{match.group(1)}⟧" if _DIGIT.search(match.group(1)) else match.group()
 
 
 def _broken(match: re.Match[str]) -> str:

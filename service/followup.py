@@ -21,7 +21,7 @@ _POINTS = re.compile(
 )
 _PRONOUN = re.compile(r"\b(?:it|they|them|this|these|those|he|she)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(?:its|their|theirs|his|her)\b", re.IGNORECASE)
-_MARKS = re.compile(r"\s*\[\d+\]")
+_MARKS = re.compile(r"\s{0,3}\[\d{1,9}\]")
 _SHORT = 3
 _LAST_TURNS = 6
 _LONGEST_TURN = 1_000
@@ -44,11 +44,16 @@ def standalone(question: str, history: Sequence[Turn]) -> str:
     """`question` with the topic of the conversation in front of it, where it leans on one."""
     if not history or not leans(question):
         return question
-    topic = next((turn.content for turn in reversed(history) if turn.role == "user" and not leans(turn.content)), None)
-    topic = topic or next((turn.content for turn in reversed(history) if turn.role == "user"), None)
-    return f"{_MARKS.sub('', topic).strip()} {question}" if topic else question
+    asked = [_said(turn) for turn in reversed(history) if turn.role == "user"]
+    topic = next((said for said in asked if not leans(said)), asked[0] if asked else "")
+    return f"{topic} {question}" if topic else question
 
 
 def transcript(history: Sequence[Turn]) -> str:
     """The last turns of a conversation as lines, without the marks of earlier answers."""
-    return "\n".join(f"{turn.role}: {_MARKS.sub('', turn.content)[:_LONGEST_TURN]}" for turn in history[-_LAST_TURNS:])
+    return "\n".join(f"{turn.role}: {_said(turn)}" for turn in history[-_LAST_TURNS:])
+
+
+def _said(turn: Turn) -> str:
+    """What counts of a turn: its beginning, without marks. Cut first: a turn may be long, and patterns are slow."""
+    return _MARKS.sub("", turn.content[:_LONGEST_TURN]).strip()

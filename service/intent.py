@@ -25,13 +25,19 @@ _ABOUT_US = re.compile(
     r"|\W*(?:tell me a joke|sing (?:me )?a song)\b.*",
     re.IGNORECASE,
 )
+# Where an order begins. Behind anything else the same words are part of a question: "Which models act as a planner?"
+_BEGINS = (
+    r"(?:^\W*|[.!?:;>\n]\W{0,5}|\bplease\s{1,3}"
+    r"|\b(?:you (?:must|should|will|have to|can)|(?:can|could|would|will) you|(?:want|need) you to)\s{1,3})"
+)
 _ORDER = re.compile(
-    r"(?:^|[.!?:;>\n]\s*|\bplease\s+)"
-    r"(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|polic(?:y|ies)"
-    r"|everything|above|previous)|"
-    r"\byou are (?:now|no longer)\b|\bact as (?:an?|my)\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat"
-    r"|tell me)\b.{0,30}\b(?:your|the) (?:system )?(?:prompt|instructions)\b|"
-    r"\bsystem:\s|\bfrom now on\b|\bjailbreak mode\b|\bdeveloper mode\b",
+    rf"{_BEGINS}(?:(?:ignore|disregard|forget|override|bypass)\b.{{0,40}}\b(?:instruction|rule|prompt|guideline"
+    r"|polic(?:y|ies)|everything|above|previous)|you are (?:now|no longer)\b|act as (?:an?|my)\b|pretend (?:to be|you)"
+    r"|(?:reveal|print|show|repeat|tell me)\b.{0,30}\b"
+    r"(?:the (?:system|hidden|secret|initial|original|above|previous) (?:prompt|instructions)\b"
+    r"|the (?:prompt|instructions)\W*(?:$|[.!?\n]))|system\s?:\s|from now on\b"
+    r"|(?:enter|enable|activate|switch to) (?:\w+ )?(?:jailbreak|developer) mode\b)"
+    r"|\b(?:reveal|print|show|repeat|tell me)\b.{0,30}\byour (?:\w+ )?(?:prompt|instructions)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _CREATIVE = re.compile(
@@ -41,6 +47,8 @@ _CREATIVE = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"[\W_]*")
+# Longer ones are no greetings, and would cost the patterns the square of their length.
+_LONGEST_GREETING = 120
 
 HELP = "Ask about the papers of the collection, for example what a method does or which papers study a topic."
 
@@ -49,9 +57,11 @@ def not_a_question(text: str) -> str | None:
     """Why `text` is not a question to the collection, as a sentence for its reader; None if it may be one."""
     if _NOTHING.fullmatch(text):
         return f"The question holds no words. {HELP}"
-    if _GREETING.fullmatch(text):
+    short = " ".join(text.split())
+    short = short if len(short) <= _LONGEST_GREETING else ""
+    if _GREETING.fullmatch(short):
         return f"Hello! This is not a question to the collection. {HELP}"
-    if _THANKS.fullmatch(text) or _ABOUT_US.fullmatch(text):
+    if _THANKS.fullmatch(short) or _ABOUT_US.fullmatch(short):
         return f"This is not a question to the collection. {HELP}"
     if _CREATIVE.match(text):
         return f"The service answers from abstracts and writes nothing of its own. {HELP}"

@@ -4,6 +4,7 @@ A careless model that says yes to everything changes nothing, so the checks hold
 """
 
 import re
+import time
 from collections.abc import Sequence
 
 from anyio import from_thread
@@ -28,14 +29,18 @@ class Judge:
         self._timeout_s = timeout_s
         self._prompt = prompts.load("judge")
 
-    def objects(self, sentence: str, quotes: Sequence[str]) -> bool:
-        """Whether the model finds that the quotes do not carry the sentence. For a worker thread of the event loop."""
-        return from_thread.run(self._objects, sentence, quotes)
+    def objects(self, sentence: str, quotes: Sequence[str], ends: float) -> bool:
+        """Whether the model finds that the quotes do not carry the sentence. For a worker thread of the event loop.
 
-    async def _objects(self, sentence: str, quotes: Sequence[str]) -> bool:
+        `ends`, on the monotonic clock in seconds: what is not answered by then is no objection.
+        """
+        timeout_s = min(self._timeout_s, ends - time.monotonic())
+        return timeout_s > 0 and from_thread.run(self._objects, sentence, quotes, timeout_s)
+
+    async def _objects(self, sentence: str, quotes: Sequence[str], timeout_s: float) -> bool:
         rendered = self._prompt.render(quotes=neutral("\n".join(quotes)), sentence=neutral(sentence))
         try:
-            said = await draft(self._model, messages_of(rendered), self._timeout_s, retries=0)
+            said = await draft(self._model, messages_of(rendered), timeout_s, retries=0)
         except ModelError:
             return False
         return _NO.match(spoken(said.text)) is not None

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict
 
 from service import evidence, words
-from service.citations import with_marks
+from service.citations import as_text, with_marks
 from service.sentence_choice import Candidate, asks_for_a_number, candidates
 from vectorstore.paper import Vectors
 
@@ -84,7 +84,7 @@ class Extractive(BaseChatModel):
         shown = evidence.parse(block.group(1))
         ranked = candidates(question.group(1), shown, self.embedding.token_vectors)
         chosen = choose(question.group(1), ranked)
-        return " ".join(with_marks(trim(one.text), [one.number]) for one in chosen) or NO_ANSWER
+        return " ".join(with_marks(as_text(trim(one.text)), [one.number]) for one in chosen) or NO_ANSWER
 
 
 def choose(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:

@@ -44,7 +44,10 @@ NOTHING_HOLDS = "Nothing of the model's draft is supported by the abstracts, and
 NONE_SUPPORTED = "No sentence of the draft is supported by the abstracts."
 SOME_UNSUPPORTED = "Some sentences are not supported by the abstracts, or only in part."
 CUT_OFF = "The model's answer was cut off at its length limit."
-_NO_ANSWER = re.compile(r"\W*NO[ _-]?ANSWER\b.{0,200}", re.IGNORECASE | re.DOTALL)
+# "No answer key is needed [1]." is an answer.
+_NO_ANSWER = re.compile(
+    r"\W*NO[ _-]?ANSWER(?:\W*|\s?[.:;,!?(\[\n–—*\"'].{0,200}|\s-\s.{0,200})", re.IGNORECASE | re.DOTALL
+)
 _NEAR_MISSES = 3
 
 
@@ -177,6 +180,12 @@ def sentence_events(composed: Composed) -> Iterator[Event]:
     for sentence in composed.sentences:
         used = tuple(citation for citation in composed.citations if citation.number in sentence.citations)
         yield Event("sentence", CheckedSentence(sentence=sentence, citations=used))
+
+
+def refused(frame: Frame, reason: str) -> Iterator[Event]:
+    """The events of a question that is turned away: the hits of its Answer, which are none, and the Answer."""
+    yield Event("hits", Hits(hits=()))
+    yield Event("answer", frame.refusal(reason))
 
 
 def says_no_answer(draft: str) -> bool:

@@ -7,9 +7,14 @@ closing one, a fence around everything, a JSON object with the answer in a field
 import json
 import re
 
-_TAGS = "think|thinking|thought|reasoning|scratchpad|reflection"
-_THOUGHT = re.compile(rf"<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_UNOPENED = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
+TAGS = "think|thinking|thought|reasoning|scratchpad|reflection"
+_THOUGHT = re.compile(rf"<({TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_UNOPENED = re.compile(rf"\A.*</(?:{TAGS})>", re.DOTALL | re.IGNORECASE)
+# What chat templates put around turns, said aloud by a model whose server does not stop there.
+_CONTROL = re.compile(
+    r"<[|｜][^<>|｜\n]{1,40}[|｜]>|</?s>|<(?:eos|bos|pad|unk)>|</?(?:start|end)_of_turn>|<</?SYS>>|\[/?INST\]",
+    re.IGNORECASE,
+)
 _FENCED = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _FIELDS = ("answer", "text", "response", "content", "reply", "output", "final_answer")
 _LISTS = ("sentences", "answer", "claims")
@@ -17,7 +22,8 @@ _LISTS = ("sentences", "answer", "claims")
 
 def spoken(raw: str) -> str:
     """The prose of a reply; "" where it holds none."""
-    text = _UNOPENED.sub("", _THOUGHT.sub("", raw)).strip()
+    # A space, because two halves of a tag with nothing between them would make one.
+    text = _UNOPENED.sub("", _THOUGHT.sub("", _CONTROL.sub(" ", raw))).strip()
     fenced = _FENCED.match(text)
     text = fenced.group(1).strip() if fenced else text
     return _unwrapped(text) if text[:1] in {"{", "["} else text

@@ -15,7 +15,8 @@ _OPENS, _CLOSES = "[【［〔", "]】］〕"
 # A mark is over once something stands behind it that is neither a further bracket nor a link.
 _CLOSED_LAST = re.compile(r"[\]】］〕\\]{1,3}(?:\([^()\s]{0,300}\)?)?\Z")
 _LONGEST_MARK = 160
-_OPEN_TAG = re.compile(r"<[/a-zA-Z]{0,14}\Z")
+_LONGEST_ANSWER = 4_000
+_OPEN_TAG = re.compile(r"<(?:<[^<>\s]{0,40}>?|[^<>\s]{0,40})\Z")
 _FORMULA = re.compile(r"\$(?=\S|\Z)[^$\n]{0,200}\Z")
 _CLOSED_FORMULA = re.compile(r"\$(?=\S)[^$\n]{0,200}(?<=\S)\$(?!\d)")
 _WAITS_WHOLE = ("{", "```", "[{", '["')
@@ -29,10 +30,15 @@ class Visible:
         self._raw = ""
         self._given = ""
         self._thinks = thinks
+        self._due = 0
 
     def feed(self, piece: str) -> str:
         """What became visible with this piece, perhaps nothing."""
         self._raw += piece
+        if len(self._raw) < self._due:
+            return ""
+        # Each look costs the whole draft: the further it is beyond what answers take, the rarer they are.
+        self._due = len(self._raw) + max(0, len(self._raw) - _LONGEST_ANSWER) // 32
         if self._waits():
             return ""
         return self._more(_settled(self._raw))

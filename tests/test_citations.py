@@ -1,12 +1,13 @@
 """Marks of every spelling, and what must never be taken for one."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.citations import read, with_marks, without_illegal
+from service.citations import as_text, read, with_marks, without_illegal
 
 SENT = frozenset({1, 2, 3, 4})
 
@@ -166,3 +167,31 @@ def _is_list_layout(before: str, after: str) -> bool:
 
 def test_without_illegal_keeps_what_was_said() -> None:
     assert without_illegal("Foo [1][9]. Bar [ 2 ] [n].", SENT) == "Foo [1]. Bar [ 2 ]."
+
+
+@pytest.mark.parametrize(
+    "mark", ["[**1**]", "[_1_]", "[\u200b1]", "[1\u200b]", "[chunk 1]", "[hit 1]", "[item 1]", "[id 1]", "[see 1]",
+             "[p. 1]", "[see passage 1]"]
+)  # fmt: skip
+def test_marks_in_disguise_are_marks(mark: str) -> None:
+    claims = read(f"Foo is fast {mark}.", {1})
+    assert [(claim.text, claim.cited) for claim in claims.claims] == [("Foo is fast.", (1,))]
+    assert without_illegal(f"Foo is fast {mark}.", {2}) == "Foo is fast."
+    assert read(f"Foo is fast {mark}.", {2}).illegal == (mark,)
+
+
+def test_unseen_letters_do_not_split_a_number() -> None:
+    assert read("Foo is fast [1\u200b2].", {1, 2}).illegal == ("[1\u200b2]",)
+
+
+def test_a_placeholder_of_an_abstract_stays_its_text() -> None:
+    assert as_text("the vector [n] has length n") == "the vector ⟦n⟧ has length n"
+    assert read(as_text("the vector [n] has length n"), {1}).illegal == ()
+
+
+def test_an_endless_end_costs_little() -> None:
+    began = time.monotonic()
+    assert with_marks("x" + "!" * 50_000 + "y", [1]).endswith("y [1]")
+    for draft in ("[" + "*" * 20_000, "[1" + "\u200b" * 20_000, "[see " * 5_000, "[1," + "1," * 9_000):
+        read(draft, {1})
+    assert time.monotonic() - began < 2

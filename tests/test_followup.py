@@ -1,9 +1,11 @@
 """Follow-ups without a model: the topic is carried over, and only where it is needed."""
 
+import time
+
 import pytest
 
 from service.domain import Turn
-from service.followup import standalone
+from service.followup import standalone, transcript
 
 TALK = (
     Turn(role="user", content="How can I quantise an LLM's KV cache to two bits?"),
@@ -40,3 +42,11 @@ def test_without_history_nothing_changes() -> None:
 def test_marks_of_earlier_answers_are_not_carried() -> None:
     talk = (Turn(role="user", content="What is KIVI [8]?"),)
     assert standalone("Is it fast?", talk) == "What is KIVI? Is it fast?"
+
+
+def test_a_long_turn_costs_little_and_is_cut() -> None:
+    talk = (Turn(role="user", content="What is KIVI?" + " " * 19_000 + "x"),)
+    began = time.monotonic()
+    assert standalone("Is it fast?", talk) == "What is KIVI? Is it fast?"
+    assert len(transcript(talk)) < 100
+    assert time.monotonic() - began < 0.5

@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,8 @@ DRAFTS = [
     "Foo [1[7]2] bar 【1†L1-L2】 baz [1",
     "",
     "NO ANSWER",
+    "Foo is <|im_start|> fast [1].<|im_end|><eos>",
+    "<｜begin▁of▁sentence｜>Foo [**9**] is [chunk 1] so.</s>",
 ]
 
 
@@ -88,3 +91,10 @@ def test_thoughts_without_a_beginning_never_show_where_the_model_is_known_to_thi
     visible = Visible(SENT, thinks=True)
     shown = [visible.feed(piece) for piece in ("Let me ", "see [1].", "</thi", "nk>", "Foo [1].")]
     assert "".join([*shown, visible.rest()]) == "Foo [1]."
+
+
+def test_a_draft_ten_times_as_long_does_not_cost_a_hundred_times_as_much() -> None:
+    began = time.monotonic()
+    pieces = streamed(["Foo is fast [1]. "] * 4_000)
+    assert "".join(pieces) == whole("Foo is fast [1]. " * 4_000)
+    assert time.monotonic() - began < 8
