@@ -41,8 +41,8 @@ class Answerer:
     def __init__(self, settings: Settings, store: Store, embedder: Embedder, model: BaseChatModel) -> None:
         self._settings = settings
         self._model = model
-        self._retrieval = Retrieval(settings, store, model)
         local = embedder if isinstance(embedder, MiniLM) else MiniLM()
+        self._retrieval = Retrieval(settings, store, model, local)
         judge = Judge(model, settings.llm.timeout_s) if settings.answer.judge == "model" else None
         self._checker = Checker(local, extractive=isinstance(model, Extractive), judge=judge)
         self._floor = floor.DEFAULT_FLOOR if settings.answer.floor is None else settings.answer.floor

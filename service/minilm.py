@@ -62,6 +62,11 @@ class MiniLM(Embeddings):
         """For each text, one unit-length row a word piece, special tokens left out."""
         return [pieces.astype(np.float32) for pieces in _each(self._remembered, texts)]
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where each row of `token_vectors` stands in `text`: (start, end), in characters."""
+        encoded = self._tokenizer.encode(text.encode("utf-8", "replace").decode())
+        return [(start, end) for start, end in encoded.offsets[1:-1][: _MAX_TOKENS - 2]]
+
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """As LangChain asks for `embed`."""
         return [[float(value) for value in row] for row in self.embed(texts)]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from service.compose import Composed
@@ -25,7 +25,8 @@ from service.domain import (
     Verify,
 )
 from service.models import Draft
-from vectorstore.paper import Hit
+from service.premise import Denial
+from vectorstore.paper import Hit, Paper
 
 NO_USAGE = Usage()
 NOTHING = Composed("", (), (), ())
@@ -39,6 +40,11 @@ NOT_NEAR = (
 NOT_SAID = (
     "These abstracts don't say: the nearest papers are on this topic, but their abstracts do not answer the question."
 )
+NOT_IN_IT = (
+    "These abstracts don't say: {papers} come nearest to the question, but no sentence of theirs answers it. "
+    "The full papers may."
+)
+DENIED = "The question takes for granted what the abstract of {paper} says otherwise: “{quote}”"
 SAID_NOTHING = "The model's draft was empty; this answer is made of the abstracts' own sentences instead."
 NOTHING_HOLDS = "Nothing of the model's draft is supported by the abstracts, and they hold no answer."
 NONE_SUPPORTED = "No sentence of the draft is supported by the abstracts."
@@ -49,11 +55,17 @@ _NO_ANSWER = re.compile(
     r"\W*NO[ _-]?ANSWER(?:\W*|\s?[.:;,!?(\[\n–—*\"'].{0,200}|\s-\s.{0,200})", re.IGNORECASE | re.DOTALL
 )
 _NEAR_MISSES = 3
+# A paper that holds so much of what the question is about is on its topic.
+_ON_TOPIC = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What retrieval found: hits, best first, and how sure we are that they answer."""
+    """What retrieval found: hits, best first, and how sure we are that they answer.
+
+    `topic`: the share of the question's information that one paper holds. `denied`: what the question takes for granted
+    and a paper denies.
+    """
 
     standalone: str
     hits: tuple[Hit, ...]
@@ -62,6 +74,8 @@ class Found:
     index: str
     filtered: bool
     usage: Usage = NO_USAGE
+    topic: float = 0.0
+    denied: Denial | None = None
 
 
 class Clock:
@@ -199,4 +213,16 @@ def too_little(found: Found, at_least: float) -> str | None:
         return "This collection has no papers yet. Add some, for example with `loccit add FILE`."
     if not found.hits and found.filtered:
         return "No paper passes these filters."
-    return NOT_NEAR if found.confidence < at_least or not found.hits else None
+    if found.denied is not None and at_least > 0.0:
+        return DENIED.format(paper=_named(found.denied.paper), quote=found.denied.quote)
+    if found.confidence >= at_least and found.hits:
+        return None
+    return NOT_IN_IT.format(papers=_nearest(found.hits)) if found.topic >= _ON_TOPIC else NOT_NEAR
+
+
+def _nearest(hits: Sequence[Hit]) -> str:
+    return " and ".join(_named(hit.paper) for hit in hits[:2])
+
+
+def _named(paper: Paper) -> str:
+    return f"“{paper.title}”" if paper.title else f"the paper {paper.paper_id}"

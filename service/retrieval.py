@@ -19,8 +19,10 @@ from service.errors import ModelError
 from service.evidence import Evidence, neutral, render, select
 from service.followup import leans, standalone, transcript
 from service.messages import messages_of
+from service.minilm import MiniLM
 from service.models import draft
 from service.offline import Extractive
+from service.premise import denied
 from service.reply import Found
 from service.spoken import spoken
 from vectorstore.paper import Filters, Hit, Query
@@ -56,11 +58,12 @@ class Prepared:
 class Retrieval:
     """Finds and prepares. Safe to use from many tasks at once."""
 
-    def __init__(self, settings: Settings, store: Store, model: BaseChatModel) -> None:
+    def __init__(self, settings: Settings, store: Store, model: BaseChatModel, minilm: MiniLM) -> None:
         self._settings = settings
         self._llm = settings.llm
         self._store = store
         self._model = model
+        self._minilm = minilm
         self.prompt = prompts.load("answer")
         self._rewrite = prompts.load("rewrite")
         self._chain: Runnable[Question, Prepared] = (
@@ -99,10 +102,13 @@ class Retrieval:
         state = self._store.collection(question.collection)
         words = floor.content_words(alone)
         frequencies, size = self._store.frequencies(question.collection, words)
+        weights = floor.information(alone, dict(zip(words, frequencies, strict=True)), size)
         return Found(
             standalone=alone,
             hits=hits,
-            confidence=floor.confidence(alone, hits, dict(zip(words, frequencies, strict=True)), size),
+            confidence=floor.confidence(alone, hits, dict(zip(words, frequencies, strict=True)), size, self._minilm),
+            topic=max((floor.coverage(weights, hit) for hit in hits), default=0.0),
+            denied=denied(alone, hits),
             papers=state.papers,
             index=f"{state.embedder}#{state.revision}",
             filtered=bool(query.filters),

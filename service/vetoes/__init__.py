@@ -18,7 +18,7 @@ from service.vetoes.facts import names, numbers
 from service.vetoes.polarity import direction, negation, swapped
 from service.vetoes.veto import Veto
 
-__all__ = ["Veto", "containment", "disagreement"]
+__all__ = ["Veto", "containment", "disagreement", "turned"]
 
 _OF_THE_SAME = 0.6
 _MISSING: tuple[Callable[[str, str], Veto | None], ...] = (numbers, names)
@@ -36,10 +36,14 @@ def disagreement(sentence: str, *quotes: str) -> Veto | None:
         if veto := check(sentence, together):
             return veto
     for said, text in _pairs(sentence, quotes):
-        for turned in _TURNED:
-            if veto := turned(said, text):
-                return veto
+        if veto := turned(said, text):
+            return veto
     return exchanged(sentence, quotes) or unsaid(sentence, together)
+
+
+def turned(sentence: str, quote: str) -> Veto | None:
+    """How the quote denies, or says the other way round, what the sentence says; None if it does not."""
+    return next((veto for check in _TURNED if (veto := check(sentence, quote))), None)
 
 
 def _pairs(sentence: str, quotes: Sequence[str]) -> Iterator[tuple[str, str]]:
