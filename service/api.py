@@ -4,12 +4,22 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, TypeVar
 
+import anyio
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ValidationError
 
 from service import apidoc, wire
 from service.domain import Answer, Question
-from service.problems import INVALID, NOT_JSON, UNKNOWN_COLLECTION, UNKNOWN_JOB, UNKNOWN_PAPER, Refusal, faults_of
+from service.problems import (
+    BODY_TOO_LARGE,
+    INVALID,
+    NOT_JSON,
+    UNKNOWN_COLLECTION,
+    UNKNOWN_JOB,
+    UNKNOWN_PAPER,
+    Refusal,
+    faults_of,
+)
 from service.reply import answer_hit
 from service.retrieval import filters_of
 from service.runtime import Runtime
@@ -35,6 +45,10 @@ from vectorstore.paper import Query as StoreQuery
 
 router = APIRouter(prefix="/v1", responses=apidoc.PROBLEMS)
 M = TypeVar("M", bound=BaseModel)
+# The longest history and question, each letter of them escaped.
+_LARGEST_JSON = 8 * 2**20
+# What is parsed in a millisecond; more is parsed off the event loop.
+_SLOW_JSON = 2**16
 Collection = Annotated[str, Query(description="The collection.")]
 
 
@@ -52,7 +66,18 @@ async def body_as(model: type[M], request: Request) -> M:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not (kind == "application/json" or kind.endswith("+json")):
         raise Refusal(NOT_JSON, "Send the body as JSON, with the header Content-Type: application/json.")
-    value = wire.loads(await request.body())
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST_JSON:
+            raise Refusal(BODY_TOO_LARGE, f"A question may hold {_LARGEST_JSON} bytes at most.")
+    if len(body) > _SLOW_JSON:
+        return await anyio.to_thread.run_sync(_parsed, model, bytes(body))
+    return _parsed(model, bytes(body))
+
+
+def _parsed(model: type[M], body: bytes) -> M:
+    value = wire.loads(body)
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -152,13 +177,13 @@ async def collections(running: Running) -> CollectionList:
     return CollectionList(collections=tuple(collection_of(one) for one in found))
 
 
-@router.put("/collections/{name}", tags=["collections"])
+@router.put("/collections/{name:path}", tags=["collections"])
 async def create_collection(name: str, running: Running) -> CollectionEntry:
     """Create a collection, or find it there already."""
     return collection_of(await running.write(running.store.create_collection, name))
 
 
-@router.delete("/collections/{name}", tags=["collections"], status_code=204)
+@router.delete("/collections/{name:path}", tags=["collections"], status_code=204)
 async def delete_collection(name: str, running: Running) -> None:
     """Delete a collection with all its papers."""
     if not await running.write(running.store.delete_collection, name):

@@ -18,7 +18,7 @@ from service import floor, intent, reply
 from service.checking import Checked, Checker
 from service.config import Settings
 from service.domain import Answer, Event, Question, TextPiece, Verify
-from service.errors import EvidenceTooLong
+from service.errors import EvidenceTooLong, ModelError
 from service.judge import Judge
 from service.minilm import MiniLM
 from service.models import Draft, draft, stream
@@ -36,7 +36,12 @@ _THINKERS = re.compile(
 
 
 class Answerer:
-    """Answers questions over one store with one model. Safe to use from many tasks at once."""
+    """Answers questions over one store with one model. Safe to use from many tasks at once.
+
+    `failure` says why the model gave no draft the last time it was asked; None if it gave one, or was not asked.
+    """
+
+    failure: str | None = None
 
     def __init__(self, settings: Settings, store: Store, embedder: Embedder, model: BaseChatModel) -> None:
         self._settings = settings
@@ -103,12 +108,17 @@ class Answerer:
         mode = question.verify or self._settings.answer.verify
         said = Draft("")
         ends = time.monotonic() + self._settings.llm.timeout_s
-        async with aclosing(self._drafted(prepared, mode, streaming, ends)) as steps:
-            async for step in steps:
-                if isinstance(step, str):
-                    yield Event("text", TextPiece(text=step))
-                else:
-                    said, prepared = step
+        try:
+            async with aclosing(self._drafted(prepared, mode, streaming, ends)) as steps:
+                async for step in steps:
+                    if isinstance(step, str):
+                        yield Event("text", TextPiece(text=step))
+                    else:
+                        said, prepared = step
+        except ModelError as error:
+            self.failure = str(error)
+            raise
+        self.failure = None
         frame.clock.lap("generate")
         checked = await self._check(said, prepared, mode, ends)
         frame.clock.lap("verify")

@@ -155,7 +155,10 @@ class AnswerSettings(Section):
 
 
 class Server(Section):
-    """The HTTP service. `rate_limit` is requests a minute for each key or address; unset means none."""
+    """The HTTP service. `rate_limit` is requests a minute for each key or address; unset means none.
+
+    `allowed_hosts`: names it goes by besides those of this machine. Where unset, a wider bind or a key allows any.
+    """
 
     host: Annotated[str, Field(pattern=r"^[0-9A-Za-z.:_%-]+$", max_length=255)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
@@ -166,6 +169,7 @@ class Server(Section):
     max_concurrent_answers: Annotated[int, Field(ge=1, le=1_000)] = 8
     read_timeout_s: Annotated[float, Field(gt=0, le=3_600)] = 30.0
     allow_anonymous: bool = False
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
     @model_validator(mode="after")
     def _closed_to_strangers(self) -> Self:

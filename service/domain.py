@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Verify = Literal["annotate", "strict", "off"]
 Status = Literal["answered", "partial", "abstained"]
@@ -13,6 +13,16 @@ class Value(BaseModel):
     """A frozen value that refuses fields it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _sayable(text: str) -> str:
+    if not any(map(str.isalnum, text)):
+        raise ValueError("it needs a letter or digit; leave the filter out to filter nothing")
+    return text
+
+
+# Words to filter by: without a letter they would let everything through.
+Words = Annotated[str, Field(max_length=1_000), AfterValidator(_sayable)]
 
 
 class YearRange(Value):
@@ -26,8 +36,8 @@ class QuestionFilters(Value):
     """Which papers may be found, shown and cited."""
 
     year: YearRange | int | None = None
-    venue: str | None = None
-    author: str | None = None
+    venue: Words | None = None
+    author: Words | None = None
     paper_ids: tuple[str, ...] | None = None
 
 

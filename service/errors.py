@@ -6,6 +6,7 @@
     │   ├── ModelUnreachable     refused, timed out, cut off
     │   ├── ModelRefused         the endpoint answered with an error (key, name, limits)
     │   └── EvidenceTooLong      the model's window is smaller than configured
+    ├── QuestionTooLong      beside the question no evidence fits in the model's window
     └── EmbeddingUnavailable the configured embedding endpoint gave no usable vectors
 
 Each message is one sentence for a person: the thing, the reason, the way out. No key, no path, no traceback.
@@ -34,6 +35,10 @@ class ModelRefused(ModelError):
 
 class EvidenceTooLong(ModelError):
     """The endpoint says that the prompt does not fit its window."""
+
+
+class QuestionTooLong(ServiceError):
+    """Beside the question no evidence fits in the model's window."""
 
 
 class EmbeddingUnavailable(ServiceError):

@@ -19,9 +19,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.config import Server
+from service.config import Server, is_loopback
 from service.metrics import Metrics
-from service.problems import FOREIGN_ORIGIN, NO_KEY, TOO_MANY, Refusal, respond
+from service.problems import FOREIGN_HOST, FOREIGN_ORIGIN, NO_KEY, TOO_MANY, Refusal, respond
 
 access_log = logging.getLogger("loccit.access")
 fault_log = logging.getLogger("loccit.faults")
@@ -124,9 +124,15 @@ class Keys:
         self.server = server
         self.token = token.encode()
         self.buckets = Buckets(server.rate_limit)
+        self.names = {name.lower() for name in server.allowed_hosts}
+        # A page whose name was pointed at this machine is no foreign origin to a browser: only its name gives it away.
+        own = not server.api_keys and is_loopback(server.host)
+        self.checks_names = "*" not in self.names and bool(own or self.names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or raise Refusal."""
+        if scope["type"] == "http" and self.checks_names:
+            self._refuse_foreign_names(Headers(scope=scope))
         if scope["type"] == "http" and _LOCKED.match(scope["path"]):
             self._admit(scope)
         await self.app(scope, receive, send)
@@ -148,6 +154,15 @@ class Keys:
         if wait_s:
             limit = f"At most {self.server.rate_limit} requests a minute; try again in {wait_s} s."
             raise Refusal(TOO_MANY, limit, retry_after_s=wait_s)
+
+    def _refuse_foreign_names(self, headers: Headers) -> None:
+        """Only by a name of this machine, or one that is allowed, may the service be called."""
+        name = _host_name(headers.get("host", ""))
+        local = not name or name == "localhost" or name.endswith(".localhost") or is_loopback(name)
+        if not (local or name in self.names or hmac.compare_digest(_key_in(headers), self.token)):
+            raise Refusal(
+                FOREIGN_HOST, "The service is not called so; server.allowed_hosts lists further names it goes by."
+            )
 
     def _refuse_foreign_pages(self, headers: Headers) -> None:
         """A page anywhere on the web can post to a service on this machine; without keys only this stops it."""
@@ -181,6 +196,14 @@ class Buckets:
         if len(self.left) > _CALLERS:
             del self.left[next(iter(self.left))]
         return 0
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port; what is no such header is a name that nobody goes by."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".") if host else ""
+    except ValueError:
+        return "?"
 
 
 def _key_in(headers: Headers) -> bytes:

@@ -14,6 +14,8 @@ from typing import Literal
 
 PREFIX = "LOCCIT_"
 FILE_VARIABLE = "LOCCIT_CONFIG"
+# For docker-compose alone, in the same .env: a shell that has read it passes them on to everything.
+COMPOSE_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("PORT", "DATA", "MEMORY", "CHROMA_MEMORY", "IMAGE_BASE"))
 FILE_NAME = "loccit.toml"
 
 Kind = Literal["default", "file", "environment", "flag"]
@@ -66,7 +68,7 @@ class Layers:
         """Read LOCCIT_… variables. An empty one counts as unset: compose files pass those for "not given"."""
         names = {variable(key): key for key in self.keys}
         for name, value in sorted(environ.items()):
-            if not name.startswith(PREFIX) or name == FILE_VARIABLE:
+            if not name.startswith(PREFIX) or name == FILE_VARIABLE or name in COMPOSE_VARIABLES:
                 continue
             if name not in names:
                 self.faults.append(f"{name} is not a setting{nearest(name.upper(), [*names, FILE_VARIABLE])}")

@@ -41,6 +41,7 @@ BODY_STALLED = Kind(408, "body-stalled", "The body did not arrive in time")
 NOT_JSON = Kind(415, "not-json", "The body must be JSON")
 NO_KEY = Kind(401, "no-key", "A key is needed")
 FOREIGN_ORIGIN = Kind(403, "foreign-origin", "A page of another site may not do this")
+FOREIGN_HOST = Kind(421, "foreign-host", "The service does not go by this name")
 TOO_MANY = Kind(429, "too-many-requests", "Too many requests")
 BUSY = Kind(503, "busy", "Too many questions at once", retry_after_s=2)
 STOPPING = Kind(503, "stopping", "The service is stopping", retry_after_s=5)
@@ -65,6 +66,7 @@ PROBLEMS: Sequence[tuple[type[Exception], Kind]] = (
     (store_errors.EmbedderFailed, NO_EMBEDDING),
     (store_errors.FolderInUse, NO_FOLDER),
     (store_errors.FolderUnusable, NO_FOLDER),
+    (errors.QuestionTooLong, INVALID),
     (errors.ModelError, NO_MODEL),
     (errors.EmbeddingUnavailable, NO_EMBEDDING),
 )

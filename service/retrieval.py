@@ -15,7 +15,7 @@ import prompts
 from service import floor, tokens
 from service.config import Settings
 from service.domain import Question, QuestionFilters, Usage, YearRange
-from service.errors import ModelError
+from service.errors import ModelError, QuestionTooLong
 from service.evidence import Evidence, neutral, render, select
 from service.followup import leans, standalone, transcript
 from service.messages import messages_of
@@ -31,6 +31,8 @@ from vectorstore.store import Store
 # Local models count tokens otherwise than tiktoken does; their windows are believed to hold this share of it.
 _WINDOW_SHARE = 0.85
 _LONGEST_REWRITE = 600
+# Tokens: a sentence or two. With less there is nothing to answer from.
+_LEAST_EVIDENCE = 64
 
 
 class Asked(NamedTuple):
@@ -86,6 +88,9 @@ class Retrieval:
             return Asked(question, carried, Usage())
         conversation = neutral(transcript(question.history))
         rendered = self._rewrite.render(conversation=conversation, question=neutral(question.question))
+        needed = tokens.count("\n".join(text for _, text in rendered)) + _LONGEST_REWRITE // 4
+        if needed > self._llm.context_window * _WINDOW_SHARE:
+            return Asked(question, carried, Usage())
         try:
             said = await draft(self._model, messages_of(rendered), self._llm.timeout_s / 2, retries=0)
         except ModelError:
@@ -120,7 +125,12 @@ class Retrieval:
         rest = self.prompt.render(evidence="", question=neutral(found.standalone))
         spent = tokens.count("\n".join(text for _, text in rest))
         room = int((self._llm.context_window - self._llm.max_output_tokens) * _WINDOW_SHARE) - spent
-        return self._numbered(found, found.hits, max(room, 64))
+        if room < _LEAST_EVIDENCE:
+            raise QuestionTooLong(
+                f"the question leaves no room for evidence in the model's window of {self._llm.context_window} tokens; "
+                "ask in fewer words, or set llm.context_window to a larger one if the model has it"
+            )
+        return self._numbered(found, found.hits, room)
 
     def _numbered(self, found: Found, hits: Sequence[Hit], room: int) -> Prepared:
         evidence = select(hits, room, tokens.count)

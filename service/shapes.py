@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.domain import AnswerHit, QuestionFilters, Value
+from service.domain import AnswerHit, QuestionFilters, Value, Words
 from vectorstore.paper import Mode, Paper, Report
 from vectorstore.store import CollectionInfo, Job
 
@@ -35,8 +35,8 @@ class PaperQuery(Value):
     cursor: Annotated[str | None, Field(max_length=2_000)] = None
     year_gte: Year | None = None
     year_lte: Year | None = None
-    venue: str | None = None
-    author: str | None = None
+    venue: Words | None = None
+    author: Words | None = None
 
 
 class StoredPaper(Value):

@@ -71,7 +71,9 @@ def _degraded(running: Runtime, state: StoreState) -> tuple[str, ...]:
     if not state.ready:  # the store's own sentence names the folder, which is for the log
         log.error("store not ready", extra={"fields": {"why": list(state.degraded)}})
         return ("The store can't read or write its data folder; the log of the service says more.",)
-    return state.degraded + (("The service is stopping.",) if running.stopping.told else ())
+    failure = running.answerer.failure
+    failed = (f"The language model failed when it was last asked: {failure}",) if failure else ()
+    return state.degraded + failed + (("The service is stopping.",) if running.stopping.told else ())
 
 
 @router.get("/metrics", tags=["state"], response_class=Response)

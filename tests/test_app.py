@@ -66,6 +66,10 @@ def test_alive_and_ready(client: httpx.Client) -> None:
         ("DELETE", "/v1/papers/none", 404),
         ("DELETE", "/v1/collections/none", 404),
         ("PUT", "/v1/collections/%00%0A", 422),
+        ("PUT", "/v1/collections/a%2Fb", 422),
+        ("DELETE", "/v1/collections/a%2Fb", 404),
+        ("GET", "/v1/papers?author=%2C%20.", 422),
+        ("GET", "/v1/papers?venue=", 422),
     ],
 )
 def test_every_error_is_a_problem(client: httpx.Client, method: str, path: str, status: int) -> None:

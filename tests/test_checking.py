@@ -9,11 +9,13 @@ import pytest
 from service.ask import Answerer
 from service.checking import MOST_CLAIMS
 from service.config import Settings
-from service.domain import Answer, Question
+from service.domain import Answer, Question, Turn
+from service.errors import ModelError, QuestionTooLong
 from service.judge import Judge
 from service.minilm import MiniLM
 from service.models import chat_model
 from tests.fake_llm import FakeLLM
+from tests.fake_replies import Reply
 from vectorstore.paper import Paper
 from vectorstore.store import Store
 
@@ -28,9 +30,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store.close()
 
 
-def behind(fake: FakeLLM, store: Store) -> Answerer:
+def behind(fake: FakeLLM, store: Store, **more: object) -> Answerer:
     flags = {"llm.model": "openai:fake", "llm.base_url": fake.url, "llm.retries": 0, "answer.floor": 0.0}
-    settings = Settings.load(flags=flags, environ={}, cwd=Path("/nonexistent"))
+    settings = Settings.load(flags=flags | more, environ={}, cwd=Path("/nonexistent"))
     return Answerer(settings, store, MiniLM(), chat_model(settings.llm, MiniLM()))
 
 
@@ -60,3 +62,35 @@ async def test_a_question_turned_away_has_its_hits_event_too(question: str, stor
     answer = events[-1].data
     assert isinstance(answer, Answer)
     assert answer.status == "abstained"
+
+
+@pytest.mark.anyio
+async def test_a_question_that_leaves_no_room_for_evidence_is_refused_with_a_sentence(store: Store) -> None:
+    with FakeLLM("EOI [1].") as fake:
+        asked = behind(fake, store, **{"llm.context_window": 1_024, "llm.max_output_tokens": 64})
+        with pytest.raises(QuestionTooLong, match="1024 tokens"):
+            await asked.answer(Question(question="How is EOI initialised, " + "and how fast is it then, " * 150 + "?"))
+        assert not fake.requests
+
+
+@pytest.mark.anyio
+async def test_a_conversation_too_long_for_the_window_is_not_rewritten_by_the_model(store: Store) -> None:
+    history = tuple(Turn(role="user", content=f"How is EOI initialised {'so well ' * 120}?") for _ in range(6))
+    with FakeLLM("EOI composes random Givens rotations [1].") as fake:
+        asked = behind(fake, store, **{"llm.context_window": 1_536, "llm.max_output_tokens": 64})
+        await asked.answer(Question(question="Is it fast?", history=history))
+        assert len(fake.requests) == 1
+
+
+@pytest.mark.anyio
+async def test_a_model_that_failed_is_remembered_until_it_answers(store: Store) -> None:
+    replies: list[str | Reply] = [Reply(status=500, raw=b"{}"), "EOI composes random Givens rotations [1]."]
+    with FakeLLM(lambda _: replies.pop(0)) as fake:
+        asked = behind(fake, store)
+        failures = [asked.failure]
+        with pytest.raises(ModelError):
+            await asked.answer(QUESTION)
+        failures.append(asked.failure)
+        await asked.answer(QUESTION)
+        failures.append(asked.failure)
+    assert [failure is None for failure in failures] == [True, False, True]

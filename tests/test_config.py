@@ -183,3 +183,7 @@ def test_any_environment_loads_or_is_refused_in_words(environ: dict[str, str]) -
     else:
         said = settings.store.path.name
     assert said
+
+
+def test_what_is_for_compose_alone_is_no_fault(tmp_path: Path) -> None:
+    load(tmp_path, LOCCIT_PORT="8000", LOCCIT_DATA="./papers", LOCCIT_MEMORY="3g", LOCCIT_CHROMA_MEMORY="2g")

@@ -111,6 +111,17 @@ def test_one_id_on_two_papers_of_one_file_keeps_them_apart(tmp_path: Path) -> No
         assert {(each.abstract, each.year) for each in everything(store)} == {(A, None), (B, 2021)}
 
 
+def test_one_id_on_two_papers_without_titles_keeps_them_apart(tmp_path: Path) -> None:
+    twins = [
+        Paper("1", "We study how the tides of small moons bend the light of distant stars."),
+        Paper("1", "Sparse networks train faster once their rotations are exactly orthogonal."),
+    ]
+    with opened(tmp_path) as store:
+        assert _counts(store.add(twins)) == (2, 0, 0)
+        assert {each.abstract for each in everything(store)} == {each.abstract for each in twins}
+        assert _counts(store.add(twins)) == (0, 0, 2)
+
+
 def test_one_id_on_two_papers_far_apart_in_one_file(tmp_path: Path) -> None:
     between = [paper(number) for number in range(10, 110)]
     twins = [Paper("12345", A, title="On sampling"), *between, Paper("12345", B, title="Of pruning")]

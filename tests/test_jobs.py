@@ -141,3 +141,14 @@ def test_a_folder_in_which_no_job_can_be_kept_is_said(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(FolderUnusable, match="jobs in it"):
             opened(tmp_path)
+
+
+def test_a_file_that_is_gone_fails_without_its_path_and_the_queue_goes_on(tmp_path: Path) -> None:
+    with opened(tmp_path / "store") as store:
+        store.start_job(_spool(tmp_path, *map(_record, range(600))), "papers.jsonl")
+        gone = store.start_job(_spool(tmp_path, _record(1), name="gone"), "papers.jsonl")
+        (tmp_path / "store" / "jobs" / gone).unlink()
+        job = _done(store, gone)
+        assert job.state == "failed"
+        assert str(tmp_path) not in (job.error or "")
+        assert _done(store, store.start_job(_spool(tmp_path, _record(2), name="good"), "papers.jsonl")).state == "done"

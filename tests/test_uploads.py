@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from service.runtime import INCOMING
 from tests.live import PROTEINS, ROOT, SPARSE, Live, serving, settings_in
 
 RECORD = b"""{"id": "a1", "title": "A title", "year": 2021,
@@ -143,3 +144,23 @@ def test_a_job_that_can_not_read_its_file_says_why(client: httpx.Client) -> None
     done = finished(client, client.post("/v1/papers", content=b"\x89PNG\r\n\x1a\n" + bytes(2**21)))
     assert done["state"] == "failed"
     assert done["error"]
+
+
+def test_no_file_stays_behind_where_there_is_no_job(client: httpx.Client, live: Live) -> None:
+    incoming = live.runtime.settings.store.path / INCOMING
+    assert "none" in detail(client.post("/v1/papers?collection=none", content=large()), 404)
+    form = client.post("/v1/papers?collection=none", files={"file": ("x.jsonl", large())})
+    assert "none" in detail(form, 404)
+    assert list(incoming.iterdir()) == []
+
+
+@pytest.mark.parametrize("filler", ["", "Tail. " * 200_000])
+def test_a_collection_in_the_body_is_not_passed_over(client: httpx.Client, filler: str) -> None:
+    paper = {"abstract": "Comets are dusty snowballs that grow a tail near the sun.", "notes": filler}
+    for body in ({"papers": [paper], "collection": "c"}, {"collection": "c", "papers": [paper]}):
+        assert "?collection=NAME" in detail(client.post("/v1/papers", json=body), 422)
+
+
+def test_a_form_that_can_not_be_read_says_why(client: httpx.Client) -> None:
+    files = [("file", (f"{n}.txt", b"x")) for n in range(101)]
+    assert "100" in detail(client.post("/v1/papers", files=files), 422)

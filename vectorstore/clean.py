@@ -27,6 +27,8 @@ _TABLE: dict[int, str | None] = {
     **_WINDOWS,
 }
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|(?P<name>[A-Za-z]{2,8}[1-4]{0,2}));")
+# "&amp;amp;amp;lt;": one pass a level would cost the square of their number.
+_NESTED = re.compile(r"&(?:(?:amp|#0{0,5}38|#[xX]0{0,4}26);)+")
 _SOFT_BREAK = re.compile(r"\u00ad\s*\n\s*")
 
 # UTF-8 that was read as Windows-1252 and saved again: a lead and as many followers as it announces.
@@ -85,7 +87,7 @@ def _once(text: str) -> str:
         text = _SOFT_BREAK.sub("", _ungarbled(text))
     text = text.translate(_TABLE)
     if "&" in text:
-        text = _ENTITY.sub(_letter, text)
+        text = _ENTITY.sub(_letter, _NESTED.sub("&", text))
     return unicodedata.normalize("NFC", text).strip()
 
 

@@ -158,9 +158,12 @@ def _id_key(paper: Paper) -> str:
 
 
 def _apart(one: Paper, other: Paper) -> bool:
-    """Whether two papers of one id are clearly not one: other titles and other abstracts."""
+    """Whether two papers of one id are clearly not one: other titles, or none, and other abstracts."""
     titles = [" ".join((paper.title or "").casefold().split()) for paper in (one, other)]
-    return all(titles) and titles[0] != titles[1] and one.abstract != other.abstract
+    if all(titles):
+        return titles[0] != titles[1] and one.abstract != other.abstract
+    words = [set(paper.abstract.casefold().split()) for paper in (one, other)]
+    return len(words[0] & words[1]) * 2 < min(map(len, words))
 
 
 def _fingerprint(paper: Paper) -> str:

@@ -116,21 +116,24 @@ class Jobs:
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._work.clear()
-            with self._database.read() as connection:
-                row = connection.execute(
-                    "SELECT id FROM jobs WHERE state IN ('running', 'queued') ORDER BY state = 'queued', serial LIMIT 1"
-                ).fetchone()
-                job = None if row is None else _find(connection, row[0])
-            if job is None:
-                self._work.wait()
-                continue
             try:
-                self._do(job)
+                job = self._next()
+                if job is None:
+                    self._work.wait()
+                else:
+                    self._do(job)
             except _Stopped:
                 return
             except FolderUnusable:
                 # A full disk may be cleared; the job goes on behind its last batch.
                 self._stopping.wait(_PAUSE_S)
+
+    def _next(self) -> Job | None:
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT id FROM jobs WHERE state IN ('running', 'queued') ORDER BY state = 'queued', serial LIMIT 1"
+            ).fetchone()
+            return None if row is None else _find(connection, row[0])
 
     def _do(self, job: Job) -> None:
         spool = self._folder / job.job_id
@@ -145,8 +148,10 @@ class Jobs:
                 Ingest(self._database, self._embedder, job.collection, count, job.records).add(records, self._go_on)
         except FolderUnusable:
             raise
-        except (VectorstoreError, OSError) as error:
+        except VectorstoreError as error:
             self._mark(job, "failed", str(error))
+        except OSError as error:  # its own words name a path
+            self._mark(job, "failed", f"the input could not be read ({error.strerror or type(error).__name__})")
         except _Stopped:
             raise
         except Exception as error:  # noqa: BLE001 - one file that trips a reader must not end the queue

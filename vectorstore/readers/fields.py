@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeVar
 
-from vectorstore.clean import clean, why_no_abstract
+from vectorstore.clean import LONGEST, clean, why_no_abstract
 from vectorstore.merge import arxiv_id, doi
 from vectorstore.paper import Paper, Skip
 from vectorstore.readers import values
@@ -41,6 +41,9 @@ FIELDS = {
 _NAMES = {field: tuple(names.split()) for field, names in FIELDS.items()}
 _WRAPPERS = ("citingPaper", "citedPaper", "paper", "work", "content", "attributes", "data", "_source")
 _OWN = ("title", "abstract", "abstractNote", "abstract_inverted_index")
+# No mark-up makes an abstract this much longer; it is refused as it stands, before minutes go into cleaning it.
+_HOPELESS = 4 * LONGEST
+LONGEST_TITLE = 1_000
 _YES = {"true", "1", "yes", "y", "retracted"}
 _RETRACTED = re.compile(
     r"\W*(?:retracted|withdrawn)\b(?: article| paper| publication)?\s*[:\]\u2013\u2014-]", re.IGNORECASE
@@ -66,7 +69,7 @@ def paper_from_record(record: Record, label: str) -> Paper | Skip:
 
 def _paper(record: Record, label: str) -> Paper | Skip:
     fields = _folded(_unwrapped(record))
-    title = _first(fields, "title", values.text)
+    title = (_first(fields, "title", values.text) or "")[:LONGEST_TITLE].rstrip() or None
     label = f"{label} ({title[:80]})" if title else label
     abstract = _abstract(fields)
     if reason := why_no_abstract(abstract):
@@ -132,7 +135,9 @@ def _abstract(fields: Folded) -> str:
     best = ""
     for name in _NAMES["abstract"]:
         for value in fields.get(name, ()):
-            found = values.tidy_abstract(values.abstract(value))
+            found = values.abstract(value)
+            if len(found) <= _HOPELESS:
+                found = values.tidy_abstract(found)
             if why_no_abstract(found) is None:
                 return found
             best = best or found

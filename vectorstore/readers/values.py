@@ -18,6 +18,8 @@ _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 # A milliseconds value beyond the year 2100 is no date.
 _MILLISECONDS = range(10**11, 4_102_444_800_000)
 _DEEPEST = 6
+# Names, titles, journals: what is longer is none, and what is behind that is not read.
+_LONGEST_LINE = 8_000
 
 
 def text(value: object) -> str:
@@ -28,7 +30,7 @@ def text(value: object) -> str:
         return next((text(value[name]) for name in ("title", "value", "#text") if isinstance(value.get(name), str)), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:  # noqa: PLR0124 - NaN
         return ""
-    return " ".join(tidy(str(value)).split())
+    return " ".join(tidy(str(value)[:_LONGEST_LINE]).split())
 
 
 def tidy(value: str) -> str:
