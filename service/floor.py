@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from service import words
+from service import quantities, words
 from vectorstore.paper import Hit, Vectors
 from vectorstore.sentences import sentences
 
@@ -134,7 +134,9 @@ def _counted(plain: str, content: Sequence[tuple[int, str, list[int]]], said: Se
     if not wanted or not _COUNTS.search(plain):
         return _NO_NUMBER_ASKED
     matched = [
-        float(np.mean([each.matches[pieces].mean() for pieces in wanted])) for each in said if words.numbers(each.text)
+        float(np.mean([each.matches[pieces].mean() for pieces in wanted]))
+        for each in said
+        if quantities.numbers(each.text)
     ]
     return max(matched, default=_NO_NUMBER_THERE)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service import words
+from service import quantities, words
 from service.evidence import Shown
 from service.maxsim import Pieces
 from vectorstore.paper import Vectors
@@ -94,7 +94,7 @@ def _cues(question: str, text: str, position: int) -> float:
         _OWN * bool(_OWN_WORK.search(text)) + _CONTRIBUTES * bool(_CONTRIBUTION.search(text)) - _OPENS * (position == 0)
     )
     if asks_for_a_number(question):
-        score += _NUMBER * bool(words.numbers(text))
+        score += _NUMBER * bool(quantities.numbers(text))
     if _WHERE_TO_GET_IT.search(text) and not _ASKS_WHERE_TO_GET_IT.search(question):
         score -= _ACCESS
     return score

@@ -7,7 +7,6 @@ Two sentences that say the same thing differ in inflection, mark-up and spelling
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]  # it ships no types
 
@@ -25,19 +24,38 @@ STOP_WORDS = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _FONTS = (
     "textit|textbf|emph|text|textrm|textsc|mathrm|mathcal|mathbb|mathbf|mathit|mathsf|operatorname|boldsymbol|bf|it|em"
+    "|tilde|widetilde|left|right"
 )
 _MARKUP = re.compile(
     rf"\\(?:{_FONTS})\b\*?|</?(?:i|b|em|strong|sub|sup|sc|italic|bold)>|[{{}}$*`~^]|\\[,;:!]|\\(?=[%&#_$])"
 )
+_SIGNS = {
+    "times": "×",
+    "sim": "~",
+    "pm": "±",
+    "sqrt": "√",
+    "leq": "≤",
+    "le": "≤",
+    "geq": "≥",
+    "ge": "≥",
+    "lt": "<",
+    "gt": ">",
+}
+_SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})(?![A-Za-z])")
+# A dollar sign beside a number is money, unless it opens or closes mathematics.
+_MATH = re.compile(r"\$(?=\S)[^$\n]*(?<=\S)\$(?!\d)")
+_MONEY = re.compile(r"\\?\$(?=\d)|(?<=\d)\s?\\?\$")
+_NON = re.compile(r"\b[nN]on[- ](?=[a-z]{4})")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=8_192)
 def plain(text: str) -> str:
     """`text` without mark-up (LaTeX font commands, HTML and Markdown emphasis), compatibility forms folded."""
-    text = unicodedata.normalize("NFKC", text.replace("\\times", "×").replace("\\sim", "~").replace("\\pm", "±"))
+    text = unicodedata.normalize("NFKC", _SIGN.sub(lambda match: _SIGNS[match.group(1)], text))
+    text = _MONEY.sub("＄", text) if _MATH.sub("", text).count("$") else text
     text = _MARKUP.sub("", text).replace("−", "-").replace("‐", "-").replace("‑", "-")
-    return re.sub(r"(?<=\d)x\b", "×", text)
+    return _NON.sub("non", re.sub(r"(?<=\d)x\b", "×", text))
 
 
 # Questions in British spelling are asked of abstracts in American spelling, and the other way round.
@@ -79,78 +97,11 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in tokens(text) if word.casefold() not in STOP_WORDS)
 
 
-class Number(NamedTuple):
-    """A number of a text: its value, its unit ("%", "×", "" …) and where it stands in `tokens(text)`'s plain text."""
-
-    value: float
-    unit: str
-    start: int
-    end: int
-
-
-_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12}
-NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {
-    "twenty": 20,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 1_000_000,
-}
-_PERCENT = "% percent percentagepoint percentagepoints"
-_TIMES = "× x times -times fold -fold"
-_TIME = "ms milliseconds:ms s sec:s seconds:s min minutes:min h hour:h hours:h d day:d days:d"
-_UNITS = (
-    dict.fromkeys(_PERCENT.split(), "%")
-    | dict.fromkeys(_TIMES.split(), "×")
-    | dict.fromkeys(["bit", "bits", "-bit", "-bits"], "bit")
-    | {name: unit or name for name, _, unit in (word.partition(":") for word in _TIME.split())}
-)
-_NUMBER = re.compile(
-    r"(?P<sign>(?<![^\s(=~])-)?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
-    r"(?:(?P<scale>[kKMB])(?![\w])|\s?-?(?P<scaleword>thousand|million|billion|trillion|bn)\b)?"
-    r"(?:\s?(?P<unit>%|×|percentage points?|per\s?cent|-?fold\b|-?times\b|-?bits?\b|x\b|°C\b|"
-    r"(?:ms|milliseconds|sec|seconds|s|minutes|min|hours?|h|days?|weeks|months|years|[GMTKgmtk][Bb]|k?Hz|[MG]Hz"
-    r"|mg|kg|μg|ml|mm|cm|km|nm|mmHg|dBZ?|fps)\b))?"
-)
-_WORD_NUMBER = re.compile(
-    r"\b(" + "|".join(word for word in NUMBER_WORDS if word != "one") + r")\b"
-    r"(?:[\s-](thousand|million|billion|trillion)\b)?(?:[\s-](times|fold|bits?|percent)\b)?",
-    re.IGNORECASE,
-)
-
-
-@lru_cache(maxsize=8_192)
-def numbers(text: str) -> tuple[Number, ...]:
-    """The numbers of `text` in order. "one" is left out (a pronoun more often than a number)."""
-    text = plain(text)
-    found = [_number(match) for match in _NUMBER.finditer(text)]
-    taken = [(number.start, number.end) for number in found]
-    for match in _WORD_NUMBER.finditer(text):
-        if not any(start < match.end() and match.start() < end for start, end in taken):
-            value = NUMBER_WORDS[match.group(1).casefold()] * _SCALES.get((match.group(2) or "").casefold(), 1.0)
-            unit = _UNITS.get((match.group(3) or "").casefold(), "")
-            found.append(Number(value, unit, match.start(), match.end()))
-    return tuple(sorted(found, key=lambda number: number.start))
-
-
-def _number(match: re.Match[str]) -> Number:
-    scale = (match.group("scale") or match.group("scaleword") or "").casefold()
-    value = float(match.group("digits").replace(",", "")) * _SCALES.get(scale, 1.0)
-    value = -value if match.group("sign") else value
-    unit = re.sub(r"\s", "", (match.group("unit") or "").casefold())
-    return Number(value, _UNITS.get(unit, unit), match.start(), match.end())
-
-
 # Longer runs of letters are no names, and would cost the pattern below its cube.
 _LONGEST_NAME = 60
 _NAME = re.compile(r"[^\W_]+(?:[-‑+./][^\W_]+)*\+*")
 _HAS_NAME_SHAPE = re.compile(r"[^\W\d_]*[a-z][^\W\d_]*[A-Z]|^[A-Z]{2,}|[A-Za-z]\d|\d[A-Z]|^[A-Z][a-z]*\d|\+$")
+_OF_A_NUMBER = re.compile(r"\d\s?[nμmkMGT]?(?:W|V|J|Hz|B|b)$")
 _PLAIN_CAPITAL = re.compile(r"^[A-Z][a-z’']+$")
 
 
@@ -163,7 +114,7 @@ def names(text: str) -> frozenset[str]:
     found = set()
     for match in _NAME.finditer(text):
         word = match.group()
-        if len(word) > _LONGEST_NAME:
+        if len(word) > _LONGEST_NAME or _OF_A_NUMBER.search(text[max(0, match.start() - 2) : match.end()]):
             continue
         opens = not text[: match.start()].strip(" \"'“‘(*-") or text[: match.start()].rstrip(" \"'“‘(*")[-1:] in {
             ".",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from service import citations, evidence, followup, intent, spoken, vetoes, words
+from service import citations, evidence, followup, intent, quantities, spoken, vetoes, words
 from vectorstore.clean import clean_abstract
 from vectorstore.sentences import sentences
 
@@ -38,7 +38,7 @@ _READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "intent": (intent.not_a_question, 4_000),
     "leans": (followup.leans, 4_000),
     "words": (words.stems, 9_000),
-    "numbers": (words.numbers, 9_000),
+    "numbers": (quantities.numbers, 9_000),
     "names": (words.names, 9_000),
     "neutral": (evidence.neutral, 60_000),
     "parse": (evidence.parse, 60_000),

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.words import american, names, numbers, plain, stems, tokens
+from service.quantities import numbers
+from service.words import american, names, plain, stems, tokens
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from service.vetoes.alignment import exchanged, left_over
 from service.vetoes.containment import containment, unsaid
-from service.vetoes.facts import names, numbers
-from service.vetoes.polarity import direction, negation, swapped
+from service.vetoes.facts import complexity, names, numbers
+from service.vetoes.polarity import direction, negation, stitched, swapped
 from service.vetoes.veto import Veto
 
 __all__ = ["Veto", "containment", "disagreement", "turned"]
 
 _OF_THE_SAME = 0.6
-_MISSING: tuple[Callable[[str, str], Veto | None], ...] = (numbers, names)
+_MISSING: tuple[Callable[[str, str], Veto | None], ...] = (numbers, complexity, names)
 _TURNED: tuple[Callable[[str, str], Veto | None], ...] = (negation, direction, swapped)
 
 
@@ -38,6 +38,8 @@ def disagreement(sentence: str, *quotes: str) -> Veto | None:
     for said, text in _pairs(sentence, quotes):
         if veto := turned(said, text):
             return veto
+    if len(quotes) > 1 and (veto := stitched(sentence, together)):
+        return veto
     return exchanged(sentence, quotes) or unsaid(sentence, together)
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from service import words
+from service import quantities, words
 from service.vetoes.lexicon import CUE, DOUBLE, FRAME, HEDGE, UNIVERSAL, alike, opposite
 from service.vetoes.veto import Veto
 
@@ -53,7 +53,10 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 def _parts(word: str, start: int) -> Iterator[Token]:
     """A name stays whole; an ordinary compound falls apart, for "large scale" is "large-scale"."""
-    if _COMPOUND.fullmatch(word):
+    spelled = quantities.numbers(word) if word[:1].isalpha() and "-" in word else ()
+    if len(spelled) == 1 and spelled[0].end == len(word):
+        yield Token(f"{spelled[0].value:g}", start, start + len(word), telling=True)
+    elif _COMPOUND.fullmatch(word):
         for part in re.finditer(r"[^-]+", word):
             yield _token(part.group(), start + part.start())
     else:
@@ -65,8 +68,12 @@ def _token(word: str, start: int) -> Token:
     if re.fullmatch(r"[\d,]+(?:\.\d+)?", word):
         return Token(f"{float(word.replace(',', '')):g}", start, end, telling=True)
     folded = word.casefold()
-    if folded in words.NUMBER_WORDS:
-        return Token(f"{float(words.NUMBER_WORDS[folded]):g}", start, end, telling=True)
+    if folded in quantities.NUMBER_WORDS:
+        return Token(f"{float(quantities.NUMBER_WORDS[folded]):g}", start, end, telling=True)
+    if (value := quantities.in_one_word(word)) is not None:
+        return Token(str(value), start, end, telling=True)
+    if quantities.is_unit(word):
+        return Token(quantities.unit(word).casefold(), start, end, telling=False)
     if folded in {"percent", "times", "×", "x"}:
         return Token("%" if folded == "percent" else "×", start, end, telling=False)
     return Token(words.stem(word), start, end, telling=folded not in words.STOP_WORDS and word not in "%×")
@@ -168,8 +175,8 @@ def _differs(gap: Gap, *, hard: bool) -> Veto:
 
 
 def _number(gap: Gap) -> Veto | None:
-    mine = {number.value for number in words.numbers(gap.said)}
-    theirs = {number.value for number in words.numbers(gap.quoted)}
+    mine = {number.value for number in quantities.numbers(gap.said)}
+    theirs = {number.value for number in quantities.numbers(gap.quoted)}
     return _differs(gap, hard=True) if mine - theirs and theirs - mine else None
 
 

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from service import words
+from service import quantities, words
 from service.vetoes.veto import Veto
 
 # The 19 of COVID-19 counts nothing: `names` looks at it.
@@ -14,7 +14,7 @@ _MOST_NUMBERS = 60
 
 def numbers(sentence: str, quote: str) -> Veto | None:
     """A number of the sentence that the quote has not, or has with another unit or of another thing."""
-    offered, asked = words.numbers(quote), words.numbers(sentence)
+    offered, asked = quantities.numbers(quote), quantities.numbers(sentence)
     if len(asked) > _MOST_NUMBERS:
         return Veto("it holds more numbers than can be checked", hard=True)
     for number in asked:
@@ -25,6 +25,8 @@ def numbers(sentence: str, quote: str) -> Veto | None:
             return Veto(f"number {_spelled(sentence, number)} is in no cited passage", hard=True)
         if not any(_units_agree(number, other) for other in same):
             return Veto(f"number {_spelled(sentence, number)} has another unit in the cited passage", hard=True)
+        if not any(number.bound == other.bound or not (number.bound and other.bound) for other in same):
+            return Veto(f"number {_spelled(sentence, number)} is another bound in the cited passage", hard=True)
         if _counts_something_else(sentence, number, quote, same, offered):
             return Veto(
                 f"number {_spelled(sentence, number)} belongs to something else in the cited passage", hard=True
@@ -32,16 +34,20 @@ def numbers(sentence: str, quote: str) -> Veto | None:
     return None
 
 
-def _spelled(text: str, number: words.Number) -> str:
+def _spelled(text: str, number: quantities.Number) -> str:
     return words.plain(text)[number.start : number.end].strip()
 
 
-def _units_agree(one: words.Number, other: words.Number) -> bool:
+def _units_agree(one: quantities.Number, other: quantities.Number) -> bool:
     return one.unit == other.unit or (not (one.unit and other.unit) and "%" not in {one.unit, other.unit})
 
 
 def _counts_something_else(
-    sentence: str, number: words.Number, quote: str, same: list[words.Number], offered: tuple[words.Number, ...]
+    sentence: str,
+    number: quantities.Number,
+    quote: str,
+    same: list[quantities.Number],
+    offered: tuple[quantities.Number, ...],
 ) -> bool:
     """Whether the word behind the number ("7 images") stands behind another number only ("10,632 images")."""
     counted = _words_behind(sentence, number)
@@ -51,10 +57,29 @@ def _counts_something_else(
 
 
 @lru_cache(maxsize=16_384)
-def _words_behind(text: str, number: words.Number) -> frozenset[str]:
+def _words_behind(text: str, number: quantities.Number) -> frozenset[str]:
     """Stems of the next two content words behind a number, up to the next number or the end of the clause."""
     rest = re.split(r"[,;:.]\s|\d", words.plain(text)[number.end : number.end + 80], maxsplit=1)[0]
     return frozenset(words.stems(rest)[:2])
+
+
+_COMPLEXITY = re.compile(r"(?<![^\W\d_])([OoΩΘ]|\\(?:Omega|Theta))\s?\(((?:[^()\n]|\([^()\n]{0,40}\)){1,80})\)")
+
+
+def complexity(sentence: str, quote: str) -> Veto | None:
+    """An O(…) of the sentence that is none of the quote's."""
+    held = _complexities(quote)
+    for folded, spelled in _complexities(sentence).items():
+        if folded not in held:
+            return Veto(f"{spelled} is in no cited passage", hard=bool(held))
+    return None
+
+
+@lru_cache(maxsize=8_192)
+def _complexities(text: str) -> dict[str, str]:
+    """Each O(…) as compared (no spaces, no backslashes) and as it is written."""
+    found = _COMPLEXITY.finditer(words.plain(text))
+    return {re.sub(r"[\s\\·*]", "", match.group()).casefold(): match.group() for match in found}
 
 
 def names(sentence: str, quote: str) -> Veto | None:

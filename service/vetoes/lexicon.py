@@ -184,6 +184,7 @@ tumor tumour cancer carcinoma
 mouse mice murine
 level amount concentration
 simple easy straightforward
+rare rarely seldom infrequent hardly barely scarcely few
 identify detect find discover recognize
 maintain preserve retain keep
 select choose pick
@@ -238,7 +239,8 @@ UNIVERSAL = re.compile(
     re.IGNORECASE,
 )
 CUE = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|without|cannot|nothing|nobody|hardly|barely|fail(?:s|ed|ing|ure)?"
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nothing|nobody|hardly|barely|scarcely|rarely|seldom"
+    r"|(?<!\ba )few(?!-)|fail(?:s|ed|ing|ure)?"
     r"|lack(?:s|ed|ing)?|"
     r"unable|impossible|insufficient|in(?:capable|effective)|absent|absence|free of|rather than|instead of)\b|n['’]t\b",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from service import words
-from service.vetoes.lexicon import CUE, DOUBLE, IDIOM, sides
+from service.vetoes.lexicon import CUE, DOUBLE, FRAME, IDIOM, sides
 from service.vetoes.veto import Veto
 
 _SCOPE = 3
@@ -119,6 +119,20 @@ def swapped(sentence: str, quote: str) -> Veto | None:
         same = [held for held in theirs if held.verb == said.verb]
         if same and all(_crossed(said, held) for held in same):
             return Veto("the cited passage compares the other way round", hard=True)
+    return None
+
+
+# "Our method beats B": who does so is said elsewhere.
+_ANYONE = FRAME | frozenset(map(words.stem, "algorithm model framework approach system network architecture".split()))
+
+
+def stitched(sentence: str, quotes: str) -> Veto | None:
+    """A comparison whose right side none of the quotes' comparisons with that left side has."""
+    held = _sides(quotes)
+    for said in _sides(sentence):
+        of_it = [one for one in held if one.verb == said.verb and (one.left & said.left or not one.left - _ANYONE)]
+        if of_it and said.right and not any(one.right & said.right or not one.right for one in of_it):
+            return Veto("the cited passages compare it with something else", hard=False)
     return None
 
 
