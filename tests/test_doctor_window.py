@@ -58,8 +58,9 @@ def test_the_window_is_found_in_few_prompts_and_never_believed_larger(server: Pr
     assert sum(step.sent for step in steps) <= 8 * most
     _, high = bounds(steps)
     if high is None:
-        assert found.mark in {"ok", "note"}
-        assert server.size >= most or not (server.counts or server.recalls or server.refuses)
+        # A cut of less than a fifth can't be told by counts, which no two tokenizers agree on.
+        assert server.size >= window._READ * most or not (server.counts or server.recalls or server.refuses)
+        assert found.mark in {"ok", "note"} or server.size < most
         return
     assert server.size < most
     assert found.mark == "fault"
