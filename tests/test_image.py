@@ -74,6 +74,19 @@ def test_the_image_runs_as_nobody_and_needs_no_writable_root() -> None:
     assert COMPOSE["services"]["api"]["cap_drop"] == ["ALL"]
 
 
+def test_where_no_engine_can_be_had_it_says_so_and_nothing_fails(tmp_path: Path) -> None:
+    """`.ci/run` and `make test-docker` go on: no engine, no package registry, and so nothing to start."""
+    for name in ("docker", "docker-compose", "dockerd", "apt-get"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+        (tmp_path / name).chmod(0o755)
+    script = str(ROOT / "tests" / "docker" / "engine.sh")
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    (sentence,) = done.stdout.splitlines()
+    assert sentence.endswith("Its tests are skipped.")
+
+
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -69,9 +69,14 @@ def composes() -> list[tuple[str, ...]]:
     return [each for each in known if shutil.which(each[0]) and attempt(*each, "version").returncode == 0]
 
 
+def works(seconds: int, *words: str) -> bool:
+    """Whether a command ends well in that time. All that it started is killed with it, so that nothing can hang."""
+    return attempt("timeout", "-k", "10", str(seconds), *words, timeout=seconds + 60).returncode == 0
+
+
 def require_engine() -> None:
     """Raises Missing."""
-    if not shutil.which("docker") or attempt("docker", "info", timeout=30).returncode:
+    if not shutil.which("docker") or not works(30, "docker", "info"):
         raise Missing("no container engine answers; tests/docker/engine.sh starts one on Debian as root")
     if not composes():
         raise Missing("there is neither docker compose nor docker-compose")
@@ -84,7 +89,7 @@ def exists(image: str) -> bool:
 
 def had(image: str) -> bool:
     """Whether the engine holds the image, or can pull it."""
-    return exists(image) or attempt("docker", "pull", "-q", image, timeout=600).returncode == 0
+    return exists(image) or works(300, "docker", "pull", "-q", image)
 
 
 def base_image() -> str:
@@ -99,12 +104,16 @@ def base_image() -> str:
         raise Missing(f"{usual} can't be pulled, and making a base takes debootstrap and root")
     with tempfile.TemporaryDirectory(prefix="loccit-base-") as folder:
         packages = "--include=python3,python3-venv,ca-certificates"
-        run("debootstrap", "--variant=minbase", packages, "bookworm", folder, timeout=600)
+        if not works(600, "debootstrap", "--variant=minbase", packages, "bookworm", folder):
+            raise Missing(f"{usual} can't be pulled, and debootstrap makes no base: is there a mirror of Debian?")
         for file in filter(os.path.exists, _REACH):
             shutil.copy(file, folder + file)
         for spare in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale", "usr/share/man"):
             shutil.rmtree(Path(folder, spare))
         run("sh", "-c", f'tar -C "$1" -c . | docker import - {BASE}', "sh", folder, timeout=300)
+    if not works(60, "docker", "run", "--rm", "--network", "none", BASE, "true"):
+        docker("image", "rm", BASE)
+        raise Missing("the engine answers, but runs no container")
     return BASE
 
 
@@ -117,15 +126,19 @@ def build(tag: str, folder: Path, base: str) -> None:
     )  # fmt: skip
 
 
+# A check of its own each, because docker-compose 1.29 lets no overlay switch a healthcheck off.
+_LISTENS = ["-c", "import socket; socket.create_connection(('127.0.0.1', 11434), 2)"]
 # The service `ollama` as a small model of the same API.
-_LOADED = ["CMD", "/opt/model/bin/python", "-c", "import socket; socket.create_connection(('127.0.0.1', 11434), 2)"]
-SMALL_MODEL = {"image": STANDIN, "healthcheck": {"test": _LOADED, "interval": "2s"}}
+SMALL_MODEL = {
+    "image": STANDIN,
+    "healthcheck": {"test": ["CMD", "/opt/model/bin/python", *_LISTENS], "interval": "2s"},
+}
 # And as something that answers at once, for tests that are not about the model.
 QUICK_MODEL = {
     "image": API,
     "entrypoint": ["python", "/quick_model.py"],
     "volumes": [f"{HERE / 'standins' / 'quick_model.py'}:/quick_model.py:ro"],
-    "healthcheck": {"disable": True},
+    "healthcheck": {"test": ["CMD", "python", *_LISTENS]},
 }
 
 
