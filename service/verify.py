@@ -19,8 +19,8 @@ from service.maxsim import Pieces
 from vectorstore.paper import Vectors
 from vectorstore.sentences import sentences
 
-# A score is the estimated chance that the quotes carry the sentence. Fitted, and the thresholds chosen by
-# cross-validation, with `loccit eval verdicts --fit` (BENCHMARKS.md). `supported` asks for no veto besides.
+# A score is the estimated chance that the quotes carry the sentence. No command fits weights and thresholds yet: how
+# well they rank labelled claims was measured only roughly. `supported` asks for no veto besides.
 SUPPORTED = 0.7
 PARTLY = 0.5
 MAX_QUOTES = 3
