@@ -22,7 +22,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 def post_head(live: Live, headers: str) -> socket.socket:
     host, port = live.url.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)), timeout=20)
-    connection.sendall(f"POST /v1/papers HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n".encode())
+    connection.sendall(f"POST /v1/papers HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n".encode())
     return connection
 
 

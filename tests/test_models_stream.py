@@ -178,13 +178,13 @@ async def test_closing_the_stream_closes_the_call_within_2_s(fake: FakeLLM) -> N
 
 
 async def test_cancelling_the_reader_closes_the_call_every_time(fake: FakeLLM) -> None:
-    fake.script = [Reply("a b c d e f", pause=0.05)]
+    fake.script = [Reply("a " * 200, pause=0.05)]
     asked = model(fake)
     for number in range(20):
         with anyio.move_on_after(0.06 + 0.009 * number) as scope:
             await read(asked, 60)
         assert scope.cancelled_caught, f"cancellation {number} was lost"
-        fake.script = [Reply("a b c d e f g h", pause=0.05)]
+        fake.script = [Reply("a " * 200, pause=0.05)]
     # On a busy machine the earliest cancellation may come before its request was sent: there is nothing to close then.
     # And twenty calls at once take longer to be seen to end there; the test above holds one to its 2 s.
     arrived = len(fake.chats)
