@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from service import words
 from vectorstore.sentences import sentences
 
 _LABELS = (
@@ -18,9 +19,10 @@ _LABELS = (
     "|page|pp?|no|nr|[#^]"
 )
 # White space, emphasis, and what can't be seen: models put them between brackets and numbers.
-_GAP = r"[\s*_`\u00ad\u200b-\u200f\u2060\ufeff]"
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_DIGITS = r"\d(?:[\u00ad\u200b-\u200f\u2060\ufeff]{0,2}\d)*"
+_INVISIBLE = r"\u00ad\u200b-\u200f\u2060\ufeff"
+_UNSEEN = re.compile(rf"[{_INVISIBLE}]")
+_GAP = rf"[\s*_`{_INVISIBLE}]"
+_DIGITS = rf"\d(?:[{_INVISIBLE}]{{0,2}}\d)*"
 # Bounded repetitions, and no two side by side that can match the same text: what a draft or an abstract makes these
 # patterns try must not be able to stop the service.
 _LABEL = rf"(?:(?:{_LABELS})s?\.?{_GAP}{{0,3}}(?:[:#.]{_GAP}{{0,3}})?){{0,2}}"
@@ -40,7 +42,6 @@ _PLACEHOLDER = re.compile(
 _CUT_MARK = re.compile(rf"[\[【［〔]{{1,2}}\s{{0,3}}{_LABEL}\d(?:[\s\d,;&/，、；–—.-]|and\b|to\b)*\Z", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)\s{0,3}(?:-|–|—|to|\.\.)\s{0,3}(\d+)", re.IGNORECASE)
 _LAYOUT = re.compile(r"[ \t]*(?:[-*•+]|\d{1,2}[.)]|#{1,6})[ \t]+")
-_MATH = re.compile(r"\$(?=\S)[^$\n]*(?<=\S)\$(?!\d)")
 
 
 class Claim(NamedTuple):
@@ -139,7 +140,7 @@ def _marks(draft: str) -> list[tuple[int, int, list[int]]]:
 
 
 def _mathematics(draft: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _MATH.finditer(draft)]
+    return [match.span() for match in words.MATH.finditer(draft)]
 
 
 def _inside(match: re.Match[str], spans: list[tuple[int, int]]) -> bool:
@@ -179,8 +180,6 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 _FINAL = re.compile(r"""(?:[.!?…。！？:;,]+["'”’»)\]*_]*|["'”’»)*_]+)$""")
-
-
 _LONGEST_END = 40
 
 

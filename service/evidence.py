@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from service.spoken import TAGS
+from service.spoken import CONTROL_WORDS, TAGS
 from vectorstore.paper import Hit, Paper, Passage
 
 _BRACKETED = re.compile(r"[\[【［〔]{1,2}([^\[\]【】［］〔〕]{1,400})[\]】］〕]{1,2}")
 _DIGIT = re.compile(r"\d")
 _OUR_TAGS = re.compile(r"<(?=[\s/]{0,20}(?:evidence|question|conversation)\b)", re.IGNORECASE)
 _TEMPLATE_WORDS = re.compile(
-    r"<(?=[|｜])|(?<=[|｜])>|<(?=/?(?:s|eos|bos|pad|unk|(?:start|end)_of_turn)>|<?/?SYS>)"
+    rf"<(?=[|｜])|(?<=[|｜])>|<(?=/?(?:s|{CONTROL_WORDS}|(?:start|end)_of_turn)>|<?/?SYS>)"
     rf"|<(?=/?(?:{TAGS})\b)|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )

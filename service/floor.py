@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from service import quantities, words
+from service.maxsim import Pieces
 from vectorstore.paper import Hit, Vectors
 from vectorstore.sentences import sentences
 
@@ -21,7 +22,6 @@ _PAPERS = 3
 # As if the collection held so many passages more: in a handful of papers a word that is missing proves little.
 _MORE = 50.0
 DEFAULT_FLOOR = 0.25
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _COUNTS = re.compile(
     r"\bhow (?:many|much|long|often|big|large|fast|far|expensive)\b|\bwhat (?:[\w-]+ ){0,3}(?:rate|size|perplexity"
     r"|accuracy|error|p-value|age|number|strength|factor|resolution|degree|percentage|complexity)\b",
@@ -66,9 +66,9 @@ class _Read(NamedTuple):
     matches: Vectors
 
 
-def confidence(question: str, hits: Sequence[Hit], frequencies: dict[str, int], size: int, reader: Reader) -> float:
-    """From 0 to 1. `frequencies`: in how many of the collection's `size` passages each word of the question occurs."""
-    found = signals(question, hits, information(question, frequencies, size), reader)
+def confidence(question: str, hits: Sequence[Hit], weights: dict[str, float], reader: Reader) -> float:
+    """From 0 to 1. `weights`: what `information` says of the question."""
+    found = signals(question, hits, weights, reader)
     if found is None:
         return 0.0
     return 1.0 / (1.0 + math.exp(-_BIAS - sum(weight * value for weight, value in zip(_WEIGHTS, found, strict=True))))
@@ -93,7 +93,7 @@ def signals(question: str, hits: Sequence[Hit], weights: dict[str, float], reade
 def _content(plain: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, str, list[int]]]:
     """The content words of the question: where each begins, the word, and the numbers of its pieces."""
     found = []
-    for match in _WORD.finditer(plain):
+    for match in words.WORD.finditer(plain):
         pieces = [place for place, (start, end) in enumerate(spans) if match.start() <= start < end <= match.end()]
         if pieces and match.group().casefold() not in words.STOP_WORDS:
             found.append((match.start(), match.group(), pieces))
@@ -112,8 +112,8 @@ def _read(plain: str, hits: Sequence[Hit], reader: Reader) -> list[_Read]:
     ]
     asked, *given = reader.token_vectors([plain, *(words.plain(text) for _, text, _ in texts)])
     return [
-        _Read(place, text, title, (asked @ vectors.T).max(axis=1))
-        for (place, text, title), vectors in zip(texts, given, strict=True)
+        _Read(place, text, title, matches)
+        for (place, text, title), vectors, matches in zip(texts, given, Pieces(given).matches(asked).T, strict=True)
         if len(vectors) and len(asked)
     ]
 
@@ -142,7 +142,10 @@ def _counted(plain: str, content: Sequence[tuple[int, str, list[int]]], said: Se
 
 
 def information(question: str, frequencies: dict[str, int], size: int) -> dict[str, float]:
-    """Stem -> inverse passage frequency, for the content words of the question."""
+    """Stem -> inverse passage frequency, for the content words of the question.
+
+    `frequencies`: in how many of the collection's `size` passages each of them occurs.
+    """
     weights: dict[str, float] = {}
     for word in content_words(question):
         seen = frequencies.get(word, 0)

@@ -158,7 +158,7 @@ class Keys:
     def _refuse_foreign_names(self, headers: Headers) -> None:
         """Only by a name of this machine, or one that is allowed, may the service be called."""
         name = _host_name(headers.get("host", ""))
-        local = not name or name == "localhost" or name.endswith(".localhost") or is_loopback(name)
+        local = not name or name.endswith(".localhost") or is_loopback(name)
         if not (local or name in self.names or hmac.compare_digest(_key_in(headers), self.token)):
             raise Refusal(
                 FOREIGN_HOST, "The service is not called so; server.allowed_hosts lists further names it goes by."

@@ -67,9 +67,9 @@ class Denial(NamedTuple):
 
 def denied(question: str, hits: Sequence[Hit]) -> Denial | None:
     """What the best paper found says against the question's premise, or None."""
-    for hit in hits[:1]:
-        texts = [hit.paper.abstract[start:end] for start, end in sentences(hit.paper.abstract)]
-        place = contradicted(question, texts)
-        if place is not None:
-            return Denial(hit.paper, texts[place])
-    return None
+    if not hits:
+        return None
+    paper = hits[0].paper
+    texts = [paper.abstract[start:end] for start, end in sentences(paper.abstract)]
+    place = contradicted(question, texts)
+    return None if place is None else Denial(paper, texts[place])

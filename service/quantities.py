@@ -17,8 +17,10 @@ class Number(NamedTuple):
     bound: str = ""
 
 
-_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12}
-_SCALES["hundred"] = 1e2
+_SCALES = {
+    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9,
+    "trillion": 1e12,
+}  # fmt: skip
 _ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
 _TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
@@ -78,8 +80,8 @@ def unit(word: str) -> str:
 
 def in_one_word(word: str) -> int | None:
     """The value of a word that is a number and its unit in one: 2 of twice, 50 (%) of half; not of second, third."""
-    value, unit = _WITH_UNIT.get(word.casefold(), (None, ""))
-    return value if unit != "th" else None
+    value, counted_in = _WITH_UNIT.get(word.casefold(), (None, ""))
+    return value if counted_in != "th" else None
 
 
 def is_unit(word: str) -> bool:

@@ -111,7 +111,7 @@ class Retrieval:
         return Found(
             standalone=alone,
             hits=hits,
-            confidence=floor.confidence(alone, hits, dict(zip(words, frequencies, strict=True)), size, self._minilm),
+            confidence=floor.confidence(alone, hits, weights, self._minilm),
             topic=max((floor.coverage(weights, hit) for hit in hits), default=0.0),
             denied=denied(alone, hits),
             papers=state.papers,

@@ -8,11 +8,12 @@ import json
 import re
 
 TAGS = "think|thinking|thought|reasoning|scratchpad|reflection"
+CONTROL_WORDS = "eos|bos|pad|unk"
 _THOUGHT = re.compile(rf"<({TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED = re.compile(rf"\A.*</(?:{TAGS})>", re.DOTALL | re.IGNORECASE)
 # What chat templates put around turns, said aloud by a model whose server does not stop there.
 _CONTROL = re.compile(
-    r"<[|｜][^<>|｜\n]{1,40}[|｜]>|</?s>|<(?:eos|bos|pad|unk)>|</?(?:start|end)_of_turn>|<</?SYS>>|\[/?INST\]",
+    rf"<[|｜][^<>|｜\n]{{1,40}}[|｜]>|</?s>|<(?:{CONTROL_WORDS})>|</?(?:start|end)_of_turn>|<</?SYS>>|\[/?INST\]",
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)

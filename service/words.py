@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(
     without would yet you your yours
     """.split()
 )
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _FONTS = (
     "textit|textbf|emph|text|textrm|textsc|mathrm|mathcal|mathbb|mathbf|mathit|mathsf|operatorname|boldsymbol|bf|it|em"
     "|tilde|widetilde|left|right"
@@ -43,7 +43,7 @@ _SIGNS = {
 }
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})(?![A-Za-z])")
 # A dollar sign beside a number is money, unless it opens or closes mathematics.
-_MATH = re.compile(r"\$(?=\S)[^$\n]*(?<=\S)\$(?!\d)")
+MATH = re.compile(r"\$(?=\S)[^$\n]*(?<=\S)\$(?!\d)")
 _MONEY = re.compile(r"\\?\$(?=\d)|(?<=\d)\s?\\?\$")
 _NON = re.compile(r"\b[nN]on[- ](?=[a-z]{4})")
 _STEMMER = snowballstemmer.stemmer("english")
@@ -53,7 +53,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 def plain(text: str) -> str:
     """`text` without mark-up (LaTeX font commands, HTML and Markdown emphasis), compatibility forms folded."""
     text = unicodedata.normalize("NFKC", _SIGN.sub(lambda match: _SIGNS[match.group(1)], text))
-    text = _MONEY.sub("＄", text) if _MATH.sub("", text).count("$") else text
+    text = _MONEY.sub("＄", text) if MATH.sub("", text).count("$") else text
     text = _MARKUP.sub("", text).replace("−", "-").replace("‐", "-").replace("‑", "-")
     return _NON.sub("non", re.sub(r"(?<=\d)x\b", "×", text))
 
@@ -88,7 +88,7 @@ def stem(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """The words of `text` in order, as written, mark-up gone."""
-    return _WORD.findall(plain(text))
+    return WORD.findall(plain(text))
 
 
 @lru_cache(maxsize=8_192)

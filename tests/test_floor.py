@@ -15,22 +15,22 @@ PAPER = Paper("p", ABSTRACT, "Sparser, Better, Deeper, Stronger")
 HIT = Hit(Passage("p", 0, len(ABSTRACT), ABSTRACT), PAPER, 1.0, cosine=0.7)
 QUESTION = "How is exact orthogonal initialisation composed of Givens rotations?"
 READER = MiniLM()
-RARE = dict.fromkeys(content_words(QUESTION), 1)
+RARE = information(QUESTION, dict.fromkeys(content_words(QUESTION), 1), 1000)
 
 
 def test_near_and_covered_is_enough() -> None:
-    assert confidence(QUESTION, [HIT], RARE, 1000, READER) > 0.9
+    assert confidence(QUESTION, [HIT], RARE, READER) > 0.9
 
 
 def test_far_and_uncovered_is_not() -> None:
     far = replace(HIT, cosine=0.1)
-    assert (
-        confidence("What is the capital of France?", [far], {"capital": 1, "france": 0}, 1000, READER) < DEFAULT_FLOOR
-    )
+    question = "What is the capital of France?"
+    weights = information(question, {"capital": 1, "france": 0}, 1000)
+    assert confidence(question, [far], weights, READER) < DEFAULT_FLOOR
 
 
 def test_no_hits_is_no_confidence() -> None:
-    assert confidence(QUESTION, [], RARE, 1000, READER) == 0.0
+    assert confidence(QUESTION, [], RARE, READER) == 0.0
 
 
 def test_rare_words_count_more() -> None:
@@ -45,7 +45,7 @@ def test_british_spelling_is_covered_by_american() -> None:
 
 @given(st.text(max_size=50), st.floats(-1, 1))
 def test_confidence_is_a_probability(question: str, cosine: float) -> None:
-    assert 0.0 <= confidence(question, [replace(HIT, cosine=cosine)], {}, 10, READER) <= 1.0
+    assert 0.0 <= confidence(question, [replace(HIT, cosine=cosine)], information(question, {}, 10), READER) <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,8 @@ def test_confidence_is_a_probability(question: str, cosine: float) -> None:
     ],
 )
 def test_a_detail_that_the_abstract_leaves_out_is_not_enough(question: str) -> None:
-    assert confidence(question, [HIT], dict.fromkeys(content_words(question), 1), 1000, READER) < DEFAULT_FLOOR
+    weights = information(question, dict.fromkeys(content_words(question), 1), 1000)
+    assert confidence(question, [HIT], weights, READER) < DEFAULT_FLOOR
 
 
 def test_a_number_counts_only_where_it_counts_what_is_asked() -> None:
@@ -74,4 +75,4 @@ def test_a_number_counts_only_where_it_counts_what_is_asked() -> None:
 @pytest.mark.parametrize("abstract", ["…", "{}", "−"])
 def test_an_abstract_without_words_is_no_evidence(abstract: str) -> None:
     hit = replace(HIT, paper=Paper("q", abstract), passage=Passage("q", 0, len(abstract), abstract))
-    assert confidence(QUESTION, [hit], RARE, 1000, READER) == 0.0
+    assert confidence(QUESTION, [hit], RARE, READER) == 0.0
